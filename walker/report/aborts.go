@@ -202,7 +202,7 @@ func named(f *Frame) bool { return f.Named() && !f.Nearest }
 func (b *builder) sends(frames []Frame) string {
 	for i := range frames[:min(len(frames), maxEnders)] {
 		f := &frames[i]
-		if f.Trust == "scan" || f.Trust == "cfi_scan" {
+		if f.Scanned() {
 			break
 		}
 		if named(f) && findEnder(f.Function.Raw) != nil {
@@ -263,7 +263,6 @@ func (b *builder) aborted(kind reason.Kind) {
 	guessed, perhaps, through := false, "", ""
 	for i := range frames[:min(len(frames), maxEnders)] {
 		f := &frames[i]
-		scanned := f.Trust == "scan" || f.Trust == "cfi_scan"
 		var e *ender
 		if named(f) {
 			e = findEnder(f.Function.Raw)
@@ -271,7 +270,7 @@ func (b *builder) aborted(kind reason.Kind) {
 		switch {
 		case i == 0 && kind != reason.Abort && e == nil:
 			return
-		case scanned:
+		case f.Scanned():
 			guessed, perhaps = e != nil, "perhaps "
 			continue
 		case e == nil || perhaps != "" && !guessed:
@@ -296,11 +295,11 @@ func (b *builder) aborted(kind reason.Kind) {
 			c.Ended = len(frames) // which is all that Node's own program does
 		}
 	}
-	if through != "" && !slices.ContainsFunc(frames[c.Ended:], func(f Frame) bool { return f.Module < 0 || !b.isSystems(f.Module) }) {
+	if through != "" && !slices.ContainsFunc(frames[c.Ended:], func(f Frame) bool { return f.Module < 0 || !b.r.IsSystems(f.Module) }) {
 		c.Ended, c.Runtimes = len(frames), true // the system called the runtime
 	}
 	// What has no name there is a part of the same runtime.
-	for i := c.Ended; i+1 < len(frames) && !frames[i].Named() && frames[i].Module >= 0 && frames[i].Module == frames[i-1].Module && b.isSystems(frames[i].Module); i++ {
+	for i := c.Ended; i+1 < len(frames) && !frames[i].Named() && frames[i].Module >= 0 && frames[i].Module == frames[i-1].Module && b.r.IsSystems(frames[i].Module); i++ {
 		c.Ended = i + 1
 	}
 }

@@ -221,12 +221,17 @@ func (b *builder) threads() {
 		}
 		t.Guesses = b.guesses(t, s.Frames)
 		t.FindRepeats()
-		var arch *cpu.Arch
-		if n := len(s.Frames); n > 0 {
-			arch = s.Frames[n-1].Regs.Arch
-		}
-		t.Stop = Stop{Kind: string(s.Stop.Kind), Detail: s.Stop.Detail, Attempts: attempts(s.Stop.Attempts, arch)}
+		t.Stop = stopOf(s)
 	}
+}
+
+// stopOf returns why the walk of a stack ended.
+func stopOf(s *walker.Stack) Stop {
+	var arch *cpu.Arch
+	if n := len(s.Frames); n > 0 {
+		arch = s.Frames[n-1].Regs.Arch
+	}
+	return Stop{Kind: string(s.Stop.Kind), Detail: s.Stop.Detail, Attempts: attempts(s.Stop.Attempts, arch)}
 }
 
 // noteLayer notes a frame of the 64-bit layer. A thread whose own registers are not known has

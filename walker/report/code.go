@@ -1,5 +1,7 @@
 package report
 
+import "fmt"
+
 // Code is the instructions around an address, in order.
 type Code struct {
 	// Place is what the address is in.
@@ -50,6 +52,20 @@ type CodeRow struct {
 // Starts reports whether a function begins here.
 func (r *CodeRow) Starts() bool { return r.In.Function.Raw != "" && r.In.Offset == 0 }
 
+// Notes says what is known about the instruction here: the frame that it called, whether it jumps, the unwind rule from here on.
+func (r *CodeRow) Notes() (notes []string) {
+	if r.Callee >= 0 {
+		notes = append(notes, fmt.Sprintf("called frame %d", r.Callee))
+	}
+	if r.Jump != nil {
+		notes = append(notes, r.Jump.Text())
+	}
+	if r.Rule != "" {
+		notes = append(notes, "rule: "+r.Rule)
+	}
+	return notes
+}
+
 // Jump is what a conditional jump does, and what decides it: "ZF is 1".
 type Jump struct {
 	Taken bool
@@ -72,14 +88,10 @@ type RegisterValue struct {
 
 // Demangle sets the display name of every function.
 func (c *Code) Demangle(f func(string) string) {
-	names := []*Name{&c.Place.Function}
+	c.Place.Function.demangle(f)
 	for i := range c.Rows {
-		names = append(names, &c.Rows[i].Place.Function, &c.Rows[i].In.Function)
-	}
-	for _, n := range names {
-		if n.Raw != "" {
-			n.Display = f(n.Raw)
-		}
+		c.Rows[i].Place.Function.demangle(f)
+		c.Rows[i].In.Function.demangle(f)
 	}
 }
 

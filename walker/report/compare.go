@@ -88,13 +88,9 @@ func Compare(in Input, thread int, walks []Walk) *Comparison {
 		b := &builder{in: in, d: in.Dump, r: &Report{MainModule: -1, FirstThread: -1}}
 		b.modules()
 		s := &walks[i].Stack
-		w := ComparedWalk{Policy: walks[i].Policy, Frames: make([]Frame, len(s.Frames))}
+		w := ComparedWalk{Policy: walks[i].Policy, Frames: make([]Frame, len(s.Frames)), Stop: stopOf(s)}
 		for j := range s.Frames {
 			w.Frames[j] = b.frame(s.Frames, j)
-		}
-		w.Stop = Stop{Kind: string(s.Stop.Kind), Detail: s.Stop.Detail, Attempts: []Attempt{}}
-		if n := len(s.Frames); n > 0 {
-			w.Stop.Attempts = attempts(s.Stop.Attempts, s.Frames[n-1].Regs.Arch)
 		}
 		out.Walks = append(out.Walks, w)
 	}
@@ -103,7 +99,8 @@ func Compare(in Input, thread int, walks []Walk) *Comparison {
 	return out
 }
 
-// align makes Rows: it merges the walks by stack pointer, which never decreases within a walk.
+// align makes Rows: it merges the walks by stack pointer, which never decreases within a walk,
+// except where a signal interrupted another stack.
 func (c *Comparison) align() {
 	at := make([]int, len(c.Walks))
 	frame := func(w int) *Frame {
@@ -202,17 +199,5 @@ func (c *Comparison) Frame(row int) *Frame {
 func (c *Comparison) Demangle(f func(string) string) {
 	for w := range c.Walks {
 		(&Report{Threads: []Thread{{Frames: c.Walks[w].Frames}}}).Demangle(f)
-	}
-}
-
-// Demangle sets the display name of every function.
-func (x *Explanation) Demangle(f func(string) string) {
-	if x.Instruction != nil && x.Instruction.Place.Function.Raw != "" {
-		x.Instruction.Place.Function.Display = f(x.Instruction.Place.Function.Raw)
-	}
-	for i := range x.Words {
-		if n := &x.Words[i].Place.Function; n.Raw != "" {
-			n.Display = f(n.Raw)
-		}
 	}
 }

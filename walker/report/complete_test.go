@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -34,6 +35,17 @@ func TestComplete(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)
 		}
+	}
+}
+
+// TestCompleteOfBigEndian: stores may have the file under its id with the bytes in another order.
+func TestCompleteOfBigEndian(t *testing.T) {
+	const id = "112233445566778801020304050607081"
+	b := &builder{d: &core.Dump{Header: core.Header{Order: binary.BigEndian}}, symbols: make([]ModuleSymbols, 1),
+		r: &Report{Modules: []Module{{Name: "app", DebugID: id, Frames: 3, State: SymbolsLoaded, Has: symbol.Contents{OnlyExports: true}}}}}
+	b.complete(0)
+	if w := b.r.Modules[0].Completes; w == nil || w.OtherPath != StorePath("app", core.ByteSwappedID(id)) || w.Stores[0].Else != w.OtherPath {
+		t.Errorf("%+v", w)
 	}
 }
 

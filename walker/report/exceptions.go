@@ -106,7 +106,10 @@ func (b *builder) exceptionFindings() {
 			list = "it is not in the dump's list of " + count(r.Listed, "thread", "threads")
 		}
 		what := "its first frame is the exception's own"
+		_, unreadable := b.d.ContextOf(&b.d.Exceptions[i])
 		switch {
+		case e.Thread < 0 && unreadable == nil: // as in a dump that is not normalized
+			what = "the unwind policy walks no thread that is not in the list"
 		case e.Thread < 0:
 			what = "the exception has no registers of its own either, so it has no stack"
 		case len(r.Threads[e.Thread].Frames) > 1:

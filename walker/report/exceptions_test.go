@@ -57,3 +57,24 @@ func TestTextInPlaceOfParameters(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestUnlistedThread: an exception of a thread that is not listed may have registers, which some policies do not walk.
+func TestUnlistedThread(t *testing.T) {
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
+	made := func(context []byte) *core.Dump {
+		return opened(t, dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+			Thread(1, ctx, 0x7000, make([]byte, 64)).Exception(9, 11, 1, 0x10, context))
+	}
+	for _, c := range []struct {
+		d    *core.Dump
+		want string
+	}{
+		{made(ctx), "the unwind policy walks no thread that is not in the list"}, {made(ctx).Normalized(), "its first frame is the exception's own"},
+		{made(nil), "has no registers of its own either"}, {made(nil).Normalized(), "has no registers of its own either"},
+	} {
+		r := report.Build(report.Input{Dump: c.d})
+		if len(r.Findings) == 0 || r.Findings[0].Kind != report.FindingUnlisted || !strings.Contains(r.Findings[0].Text, c.want) {
+			t.Errorf("%+v, want %q", r.Findings, c.want)
+		}
+	}
+}

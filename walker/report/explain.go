@@ -222,6 +222,16 @@ func (x *Explanation) PlaceOf(s *Step, r *Report, name func(Name) string) string
 	return ""
 }
 
+// Demangle sets the display name of every function.
+func (x *Explanation) Demangle(f func(string) string) {
+	if x.Instruction != nil {
+		x.Instruction.Place.Function.demangle(f)
+	}
+	for i := range x.Words {
+		x.Words[i].Place.Function.demangle(f)
+	}
+}
+
 // checks returns the walker's checks as text.
 func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 	out := []string{}

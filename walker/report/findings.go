@@ -409,10 +409,10 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 	other := -1
 	for i := range b.r.Missing {
 		m := b.r.Missing[i].Module
-		if n, ok := gains[m]; ok && (other < 0 || !b.isSystems(m)) {
+		if n, ok := gains[m]; ok && (other < 0 || !b.r.IsSystems(m)) {
 			return m, n
 		}
-		if other < 0 && on[m] && !b.isSystems(m) {
+		if other < 0 && on[m] && !b.r.IsSystems(m) {
 			other = m
 		}
 	}
@@ -516,7 +516,7 @@ func (b *builder) missingFinding(tallies []tally) {
 	switch {
 	case len(scanned)+len(ends) == 0:
 		f.Kind = FindingMissing
-		if n := b.nameless(); n > 0 {
+		if n := b.namelessFrames(); n > 0 {
 			f.Text += ": " + frames(n, "has no name", "have no names")
 		}
 	case len(scanned) == 0:
@@ -539,8 +539,8 @@ func (b *builder) hasFinding(module int) bool {
 	return slices.ContainsFunc(b.r.Findings, func(f Finding) bool { return f.Module == module })
 }
 
-// nameless returns how many frames of all threads lie in modules of Report.Missing and have no name.
-func (b *builder) nameless() (n int) {
+// namelessFrames returns how many frames of all threads are in modules of Report.Missing and have no name.
+func (b *builder) namelessFrames() (n int) {
 	missing := make([]bool, len(b.r.Modules))
 	for i := range b.r.Missing {
 		missing[b.r.Missing[i].Module] = true

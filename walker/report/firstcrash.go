@@ -61,7 +61,7 @@ const sigsegv, generalProtection, pageFault = 11, 13, 14
 // did, and the signal as an exception. Guessed frames show nothing.
 func (b *builder) firstSignal(frames []walker.Frame) (at int, first *core.Exception) {
 	for i := 1; i < len(frames); i++ {
-		if t := frames[i].Trust; t == walker.TrustScan || t == walker.TrustCFIScan {
+		if scannedFrame(&frames[i]) {
 			break
 		}
 		if !frames[i].Row.Signal {

@@ -79,7 +79,7 @@ func (b *builder) best(t *Thread, frames []walker.Frame, from, to int) []int {
 	seen := map[string]bool{}
 	for i := from; i < to; i++ {
 		f := &t.Frames[i]
-		own := f.Module >= 0 && !b.isSystems(f.Module)
+		own := f.Module >= 0 && !b.r.IsSystems(f.Module)
 		if !own && frames[i].Doubtful {
 			continue
 		}

@@ -61,11 +61,11 @@ func TestIsSystem(t *testing.T) {
 		"/srv/app/lib/x.so": false, "/System/Library/Frameworks/AppKit.framework/AppKit": true, "/usr/lib/libSystem.B.dylib": true,
 		"/Applications/App.app/Contents/MacOS/App": false, "/system/lib64/libc.so": true, "/data/app/x/lib/arm64/libapp.so": false,
 	} {
-		if b := (&builder{r: &Report{Modules: []Module{{Name: "/x/app"}, {Name: path}}}}); b.isSystems(1) != want {
+		if r := (&Report{Modules: []Module{{Name: "/x/app"}, {Name: path}}}); r.IsSystems(1) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 	}
-	if (&builder{r: &Report{Modules: []Module{{Name: "/usr/lib/firefox/firefox"}}}}).isSystems(0) {
+	if (&Report{Modules: []Module{{Name: "/usr/lib/firefox/firefox"}}}).IsSystems(0) {
 		t.Error("the program itself is no part of the system")
 	}
 }

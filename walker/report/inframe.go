@@ -29,7 +29,7 @@ func (b *builder) inFrames(frames []walker.Frame, say func(source, text string))
 	found := map[int]bool{}
 	for i := 0; i+1 < len(frames) && i < maxEnders; i++ {
 		f := &frames[i]
-		if f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan {
+		if scannedFrame(f) {
 			return
 		}
 		if f.Symbol.Name == "" {
@@ -292,9 +292,6 @@ func (b *builder) nodeCheck(frames []walker.Frame, i int) []string {
 
 // moduleAt returns the module that an address is in, or -1.
 func (b *builder) moduleAt(addr uint64) int {
-	if b.r.ModuleMap == nil {
-		return -1
-	}
 	m, _ := b.r.ModuleMap.Find(addr)
 	return m
 }

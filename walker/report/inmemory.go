@@ -178,7 +178,7 @@ func (b *builder) raised(frames []walker.Frame) *object {
 	word := uint64(b.r.Dump.WordSize)
 	for i := range frames[:min(len(frames), maxEnders)] {
 		f := &frames[i]
-		if f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan {
+		if scannedFrame(f) {
 			return nil
 		}
 		if n := f.Symbol.Name; n != "__cxa_throw" && n != "__cxa_rethrow" {
@@ -248,10 +248,7 @@ func (b *builder) isStandard(info uint64) bool {
 			return true
 		}
 		table, ok := b.pointer(info)
-		m := -1
-		if b.r.ModuleMap != nil {
-			m, _ = b.r.ModuleMap.Find(table)
-		}
+		m := b.moduleAt(table)
 		if !ok || m < 0 || b.in.Program == nil {
 			return false
 		}

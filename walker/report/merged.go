@@ -33,7 +33,7 @@ type MergedBranch struct {
 	// Threads are those that have these frames. For Ends the last of Frames is the innermost.
 	Threads, Ends []int
 	Crashed       bool // the crashed thread is one of Threads
-	// System: these frames, and those of all branches behind it, are in the system's libraries.
+	// System: these frames, and those of all branches below, are in the system's libraries.
 	System bool
 }
 
@@ -46,14 +46,14 @@ type MergedFrame struct {
 
 // node is a function in the tree that Merge makes first: it has one function each.
 type node struct {
-	frame          MergedFrame
-	threads, ends  []int
-	children       []*node
-	crashed, known bool // known: all frames from here on are the system's
+	frame           MergedFrame
+	threads, ends   []int
+	children        []*node
+	crashed, system bool // system: these frames and all below are in the system's libraries
 }
 
 // Merge merges the stacks of all threads. Guesses are left out, and of a recursion all but the first
-// period. d may be nil: then nobody is known to hold a lock.
+// period. d may be nil: then no holder of a lock is known.
 //
 // The tree has at most as many nodes as the stacks have frames.
 func Merge(d *core.Dump, r *Report) *Merged {
@@ -112,8 +112,8 @@ func Merge(d *core.Dump, r *Report) *Merged {
 	return out
 }
 
-// mark sorts the children of a node and of all behind it, and says for each whether all its frames are
-// the system's. It keeps its own stack of nodes: a thread may have a million frames.
+// mark sorts the children of a node and of all nodes below it, and sets system for each. It keeps its own
+// list of nodes: a thread may have a million frames.
 func (n *node) mark(r *Report, system []bool) {
 	all := []*node{n}
 	for i := 0; i < len(all); i++ {
@@ -122,9 +122,9 @@ func (n *node) mark(r *Report, system []bool) {
 	for i := len(all) - 1; i > 0; i-- {
 		n := all[i]
 		m := r.Threads[n.frame.Thread].Frames[n.frame.Frame].Module
-		n.known = m >= 0 && system[m] && !n.crashed
+		n.system = m >= 0 && system[m] && !n.crashed
 		for _, c := range n.children {
-			n.known = n.known && c.known
+			n.system = n.system && c.system
 		}
 	}
 	for _, n := range all {
@@ -138,7 +138,7 @@ func (n *node) mark(r *Report, system []bool) {
 	}
 }
 
-// add adds the branches behind a node. A branch ends where threads part or end, and where the system's
+// add adds the branches below a node. A branch ends where threads part or end, and where the system's
 // frames begin.
 func (m *Merged) add(n *node, parent, level int) {
 	type task struct {
@@ -154,9 +154,9 @@ func (m *Merged) add(n *node, parent, level int) {
 	for push(n, parent, level); len(todo) > 0; {
 		t := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		b := MergedBranch{Parent: t.parent, Level: t.level, Threads: t.n.threads, Crashed: t.n.crashed, System: t.n.known, Frames: []MergedFrame{t.n.frame}, Ends: []int{}}
+		b := MergedBranch{Parent: t.parent, Level: t.level, Threads: t.n.threads, Crashed: t.n.crashed, System: t.n.system, Frames: []MergedFrame{t.n.frame}, Ends: []int{}}
 		last := t.n
-		for len(last.children) == 1 && len(last.ends) == 0 && last.children[0].known == b.System {
+		for len(last.children) == 1 && len(last.ends) == 0 && last.children[0].system == b.System {
 			last = last.children[0]
 			b.Frames = append(b.Frames, last.frame)
 		}
@@ -225,7 +225,7 @@ func (m *Merged) Foldable(i int) bool {
 	return len(m.Branches[i].Frames) > 1 || i+1 < len(m.Branches) && m.Branches[i+1].Level > m.Branches[i].Level
 }
 
-// End returns the index behind the last branch that hangs on a branch.
+// End returns the index after the last branch below a branch.
 func (m *Merged) End(i int) int {
 	end := i + 1
 	for end < len(m.Branches) && m.Branches[end].Level > m.Branches[i].Level {
@@ -234,7 +234,7 @@ func (m *Merged) End(i int) int {
 	return end
 }
 
-// FoldedText says in one line what the threads of a branch and of those behind it do, and which they are.
+// FoldedText says in one line what the threads of a branch do, and which they are.
 //
 //	epoll_wait: waits for events (a guess)    threads 2, 3, 4
 func (m *Merged) FoldedText(r *Report, branch int, name func(Name) string) (what, which string) {

@@ -389,6 +389,13 @@ func (n Name) Shown() string {
 	return n.Raw
 }
 
+// demangle sets the name's Display.
+func (n *Name) demangle(f func(string) string) {
+	if n.Raw != "" {
+		n.Display = f(n.Raw)
+	}
+}
+
 // Differs reports whether demangling changed the name.
 func (n Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
 
@@ -446,6 +453,9 @@ type Frame struct {
 
 // Named reports whether symbols have the name of the frame's function.
 func (f *Frame) Named() bool { return f.HasFunction && !f.Passed }
+
+// Scanned reports whether a search of the stack found the frame: it may be left over from an earlier call.
+func (f *Frame) Scanned() bool { return f.Trust == "scan" || f.Trust == "cfi_scan" }
 
 // InFunction says where a frame is, without what another run of the program has at another address: its
 // function, or without a name the offset in its module.

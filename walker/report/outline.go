@@ -113,24 +113,19 @@ type OutlineRegister struct{ Name, Rule string }
 
 // Demangle sets the display name of every function.
 func (o *Outline) Demangle(f func(string) string) {
-	name := func(n *Name) {
-		if n.Raw != "" {
-			n.Display = f(n.Raw)
-		}
-	}
 	if o.List != nil {
 		for i := range o.List.Rows {
-			name(&o.List.Rows[i].Name)
+			o.List.Rows[i].Name.demangle(f)
 		}
 	}
 	if p := o.Place; p != nil {
-		name(&p.Function.Name)
+		p.Function.Name.demangle(f)
 		for i := range p.Inlines {
-			name(&p.Inlines[i].Name)
+			p.Inlines[i].Name.demangle(f)
 		}
 		for i := range p.Lines {
 			for k := range p.Lines[i].Inlined {
-				name(&p.Lines[i].Inlined[k])
+				p.Lines[i].Inlined[k].demangle(f)
 			}
 		}
 	}

@@ -30,8 +30,6 @@ func slashes(path string) string {
 
 func folder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
-func (b *builder) isSystems(m int) bool { return b.r.IsSystems(m) }
-
 // IsSystems reports whether a module is a library of the system, whose symbols its user does not have at
 // hand: by its folder, unless the program itself or a part of it is there, or by its name.
 func (r *Report) IsSystems(m int) bool {
@@ -99,7 +97,7 @@ const msdl = "https://msdl.microsoft.com/download/symbols"
 // published returns who publishes a module's symbols, or nil.
 func (b *builder) published(m int) *publisher {
 	windows := b.d.OS() == core.Windows
-	switch system := b.isSystems(m); {
+	switch system := b.r.IsSystems(m); {
 	case system && windows:
 		return &ofWindows
 	case system && b.d.OS() == core.OSLinux && b.r.Modules[m].CodeID != "":
@@ -141,7 +139,7 @@ func (b *builder) ofDistribution(m int) bool {
 func (b *builder) publish() {
 	for i := range b.r.Modules {
 		m := &b.r.Modules[i]
-		m.System = b.isSystems(i)
+		m.System = b.r.IsSystems(i)
 		if p := b.published(i); p != nil && p != &ofLinux && (!m.System || p == &ofWindows) {
 			m.Publisher = p.name
 		}

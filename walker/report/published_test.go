@@ -45,7 +45,7 @@ func TestPublished(t *testing.T) {
 			b.r.Modules = append(b.r.Modules, Module{Name: m.name, DebugFile: m.debugFile, DebugID: "1", CodeID: "1"})
 		}
 		for i, m := range c.modules {
-			if have := b.isSystems(i); have != m.system {
+			if have := b.r.IsSystems(i); have != m.system {
 				t.Errorf("%s: the system's %v", m.name, have)
 			}
 			have := ""

@@ -39,9 +39,20 @@ type StackRole struct {
 	Guess      bool
 }
 
-// Argument says which of a frame's arguments a word is, for RoleArgument. frame is the frame's number.
-func (r *StackRole) Argument(frame int) string {
-	switch {
+// Words says what a word is to a frame of the thread t: "rbx of frame 2, saved by frame 1".
+func (r *StackRole) Words(t *Thread) string {
+	frame := t.Number(r.Frame)
+	switch r.Kind {
+	case RoleReturn:
+		return fmt.Sprintf("return address of frame %d", frame)
+	case RoleFramePointer:
+		return fmt.Sprintf("frame pointer (%s) of frame %d, saved by frame %d", r.Register, frame, frame-1)
+	case RoleSaved:
+		return fmt.Sprintf("%s of frame %d, saved by frame %d", r.Register, frame, frame-1)
+	case RoleRead:
+		return fmt.Sprintf("read by the rules that lead to frame %d", frame)
+	}
+	switch { // RoleArgument
 	case r.Register != "":
 		return fmt.Sprintf("space for %s, argument %d of frame %d, if it was stored (guess)", r.Register, r.Number, frame)
 	case r.Guess:

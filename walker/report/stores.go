@@ -121,10 +121,21 @@ func (b *builder) complete(i int) {
 	if m.Frames == 0 || m.State != SymbolsLoaded || !m.Has.OnlyExports && !noRules {
 		return
 	}
-	file, id := m.debugFile()
-	w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: !noRules, CodeID: m.CodeID, Stores: []StoreFile{}}
+	w := b.missingFile(i)
+	w.Partial, w.CodeID = !noRules, m.CodeID
 	b.stores(&w)
 	m.Completes = &w
+}
+
+// missingFile returns the debug file of a module as a missing one, without where servers have it.
+func (b *builder) missingFile(i int) MissingFile {
+	m := &b.r.Modules[i]
+	file, id := m.debugFile()
+	w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Stores: []StoreFile{}}
+	if b.d.Header.Order == binary.BigEndian {
+		w.OtherPath = StorePath(file, core.ByteSwappedID(id))
+	}
+	return w
 }
 
 // missing ranks the missing symbol files by the frames that need them, those of the program before
@@ -145,18 +156,14 @@ func (b *builder) missing() {
 			b.complete(i)
 			continue
 		}
-		file, id := m.debugFile()
-		k := key{file, id}
-		if at, ok := seen[k]; ok && id != "" {
+		w := b.missingFile(i)
+		k := key{w.DebugFile, w.DebugID}
+		if at, ok := seen[k]; ok && w.DebugID != "" {
 			r.Missing[at].Frames += m.Frames
 			continue
 		}
 		seen[k] = len(r.Missing)
-		w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
-			Mismatch: s.Mismatch, Stores: []StoreFile{}}
-		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
-			w.OtherPath = StorePath(file, core.ByteSwappedID(id))
-		}
+		w.Partial, w.Mismatch = partial, s.Mismatch
 		if missing && b.needsProgram(i) && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
 		} else if partial && b.d.OS() != core.Windows {
@@ -178,7 +185,7 @@ func (b *builder) missing() {
 		m := r.Missing[i].Module
 		if b.layer[m].frames == r.Modules[m].Frames {
 			last[m] = 2
-		} else if b.isSystems(m) {
+		} else if b.r.IsSystems(m) {
 			last[m] = 1
 		}
 	}

@@ -85,7 +85,7 @@ func (t *Trace) Text(r *Report, frame int, name func(Name) string) string {
 	if f.Module < 0 {
 		return "0x" + strconv.FormatUint(f.Lookup, 16)
 	}
-	module := BaseName(r.Modules[f.Module].Name)
+	module := r.Modules[f.Module].Title()
 	if f.Named() {
 		return name(f.Function) + " + 0x" + strconv.FormatUint(f.Lookup-f.FunctionStart, 16) + ", in " + module
 	}

@@ -112,6 +112,18 @@ func (p *printer) nested(e *report.Exception) {
 	p.Objects("nested", len(e.Nested), func(i int) { p.exception(&e.Nested[i]) })
 }
 
+// findings writes the findings: [{kind, module, suggestion, text, thread}].
+func (p *printer) findings() {
+	p.Objects("findings", len(p.r.Findings), func(i int) {
+		f := &p.r.Findings[i]
+		p.Str("kind", string(f.Kind))
+		p.IntOrNull("module", int64(f.Module), f.Module >= 0)
+		p.StrOrNull("suggestion", f.Suggestion)
+		p.Str("text", f.Text)
+		p.IntOrNull("thread", int64(f.Thread), f.Thread >= 0 && f.Thread < p.r.Listed)
+	})
+}
+
 // assignedSymbols writes the symbols with another id that the user assigned.
 func (p *printer) assignedSymbols() {
 	r := p.r

@@ -2,7 +2,6 @@ package jsonreport
 
 import (
 	"io"
-	"sort"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -89,16 +88,4 @@ func (p *printer) branch(c *report.Comparison, w *report.Branch) {
 	p.StrOrNull("source", w.Source)
 	p.StrOrNull("stop", w.Stop.Kind)
 	p.List("walks", len(w.Walks), func(i int) { p.PutString(c.Walks[w.Walks[i]].Policy) })
-}
-
-// byName returns the indexes of registers sorted by name.
-func byName(regs []report.RegisterChange) []int {
-	order := make([]int, len(regs))
-	for i := range order {
-		order[i] = i
-	}
-	// sort.Slice and not slices.SortFunc, which adds kilobytes to the page's program for each type
-	// that it sorts.
-	sort.Slice(order, func(i, j int) bool { return regs[order[i]].Name < regs[order[j]].Name })
-	return order
 }

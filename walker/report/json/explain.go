@@ -3,6 +3,7 @@ package jsonreport
 import (
 	"encoding/hex"
 	"io"
+	"sort"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -137,35 +138,14 @@ func (p *printer) scanned(s *report.Scanned) {
 	})
 }
 
-// function writes the key of a function's name, or null.
-func (p *printer) function(n report.Name) { p.StrOrNull("function", n.Shown()) }
-
-// frameFunction writes the key of the name of a frame's function, or null. A name that is another function's is not the frame's.
-func (p *printer) frameFunction(f *report.Frame) {
-	if f.Named() {
-		p.function(f.Function)
-	} else {
-		p.Null("function")
+// byName returns the indexes of registers sorted by name.
+func byName(regs []report.RegisterChange) []int {
+	order := make([]int, len(regs))
+	for i := range order {
+		order[i] = i
 	}
-}
-
-// moduleName writes the key of a module's name, or null.
-func (p *printer) moduleName(m int) {
-	if m < 0 {
-		p.Null("module")
-		return
-	}
-	p.Str("module", report.BaseName(p.r.Modules[m].Name))
-}
-
-// findings writes the findings: [{kind, module, suggestion, text, thread}].
-func (p *printer) findings() {
-	p.Objects("findings", len(p.r.Findings), func(i int) {
-		f := &p.r.Findings[i]
-		p.Str("kind", string(f.Kind))
-		p.IntOrNull("module", int64(f.Module), f.Module >= 0)
-		p.StrOrNull("suggestion", f.Suggestion)
-		p.Str("text", f.Text)
-		p.IntOrNull("thread", int64(f.Thread), f.Thread >= 0 && f.Thread < p.r.Listed)
-	})
+	// sort.Slice and not slices.SortFunc, which adds kilobytes to the page's program for each type
+	// that it sorts.
+	sort.Slice(order, func(i, j int) bool { return regs[order[i]].Name < regs[order[j]].Name })
+	return order
 }

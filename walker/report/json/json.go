@@ -85,6 +85,27 @@ func (p *printer) hexOrNull(k string, v uint64, known bool) {
 	}
 }
 
+// function writes the key of a function's name, or null.
+func (p *printer) function(n report.Name) { p.StrOrNull("function", n.Shown()) }
+
+// frameFunction writes the key of the name of a frame's function, or null. A name that is another function's is not the frame's.
+func (p *printer) frameFunction(f *report.Frame) {
+	if f.Named() {
+		p.function(f.Function)
+	} else {
+		p.Null("function")
+	}
+}
+
+// moduleName writes the key of a module's name, or null.
+func (p *printer) moduleName(m int) {
+	if m < 0 {
+		p.Null("module")
+		return
+	}
+	p.Str("module", report.BaseName(p.r.Modules[m].Name))
+}
+
 // report writes the schema's top level.
 func (p *printer) report() {
 	r := p.r

@@ -54,8 +54,7 @@ type DumpPage struct {
 	Selected int
 }
 
-// DumpGroupRow is the dumps with one signature. First and Last are times in UTC, Times are both in a
-// sentence.
+// DumpGroupRow is the dumps with one signature. First and Last are times in UTC.
 type DumpGroupRow struct {
 	Signature, Reason, Process string
 	Dumps, Versions            int

@@ -182,6 +182,7 @@ func RowText(row StackRow) string {
 	return line + "  (" + row.Word + ")" + AssignedWord(row)
 }
 
+// AssignedWord is what follows the word of a row's trust if the user assigned the symbols, else "".
 func AssignedWord(row StackRow) string {
 	if row.AssignedSymbols {
 		return ", assigned symbols"

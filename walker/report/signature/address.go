@@ -30,12 +30,11 @@ func Address(r *report.Report) string {
 		m := &r.Modules[f.Module]
 		return m.Title() + "@" + m.DebugID + "+0x" + strconv.FormatUint(f.RVA, 16)
 	}
-	scanned := func(f *report.Frame) bool { return f.Trust == "scan" || f.Trust == "cfi_scan" }
 	system := func(f *report.Frame) bool { return systemModules.has(r.Modules[f.Module].Title()) }
 	own := false
 	for i := range frames[:min(len(frames), addressFrames)] {
 		f := &frames[i]
-		if f.Module < 0 || scanned(f) {
+		if f.Module < 0 || f.Scanned() {
 			break
 		}
 		words, own = append(words, word(f)), own || !system(f)
@@ -44,7 +43,7 @@ func Address(r *report.Report) string {
 		return ""
 	}
 	for i := range frames {
-		if f := &frames[i]; !own && f.Module >= 0 && scanned(f) && !system(f) {
+		if f := &frames[i]; !own && f.Module >= 0 && f.Scanned() && !system(f) {
 			words, own = append(words, "scan:"+word(f)), true
 		}
 	}

@@ -75,15 +75,7 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 		} else if row.Data != 0 {
 			notes = append(notes, strings.TrimSpace(fmt.Sprintf("0x%x %s", row.Data, row.Place.Text(r, name))))
 		}
-		if row.Callee >= 0 {
-			notes = append(notes, fmt.Sprintf("called frame %d", row.Callee))
-		}
-		if row.Jump != nil {
-			notes = append(notes, row.Jump.Text())
-		}
-		if row.Rule != "" {
-			notes = append(notes, "rule: "+visible.Text(row.Rule))
-		}
+		notes = append(notes, row.Notes()...)
 		for _, v := range row.Values {
 			notes = append(notes, fmt.Sprintf("%s 0x%x", v.Name, v.Value))
 		}

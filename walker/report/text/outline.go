@@ -90,20 +90,17 @@ func writeOutlineList(b *printer, l *report.OutlineList, width int) {
 }
 
 func writeOutlinePlace(b *printer, p *report.OutlinePlace, width int) {
-	b.printf("0x%0*x  %s\n", width-2, p.Address, p.Title(func(n report.Name) string { return n.Shown() }))
+	b.printf("0x%0*x  %s\n", width-2, p.Address, p.Title(report.Name.Shown))
 	for _, c := range p.Inlines {
 		b.printf("  inlined: %s  %s\n", c.Name.Shown(), position(c.File, c.Line))
 	}
 	if p.HasLine {
 		b.printf("  %s\n", position(p.File, p.Line))
 	}
-	switch r := p.Rule; {
-	case r == nil:
+	if r := p.Rule; r != nil {
+		b.printf("  rule: %s  %s\n", r.Short(), r.Origin)
+	} else {
 		b.printf("  rule: %s\n", p.NoRule)
-	case r.Text != "":
-		b.printf("  rule: %s  %s\n", r.Text, r.Origin)
-	default:
-		b.printf("  rule: %s  %s\n", r.Words(), r.Origin)
 	}
 	if len(p.Lines) > 0 {
 		b.printf("\n")

@@ -41,18 +41,8 @@ func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) er
 
 // stackRoles says what the walk found a word to be.
 func stackRoles(t *report.Thread, w *report.StackWord) (says []string) {
-	for _, role := range w.Roles {
-		frame := t.Number(role.Frame)
-		switch role.Kind {
-		case report.RoleReturn:
-			says = append(says, fmt.Sprintf("return address of frame %d", frame))
-		case report.RoleSaved, report.RoleFramePointer:
-			says = append(says, fmt.Sprintf("%s of frame %d, saved by frame %d", role.Register, frame, frame-1))
-		case report.RoleArgument:
-			says = append(says, role.Argument(frame))
-		case report.RoleRead:
-			says = append(says, fmt.Sprintf("read by the rules that lead to frame %d", frame))
-		}
+	for i := range w.Roles {
+		says = append(says, w.Roles[i].Words(t))
 	}
 	if w.Canary {
 		says = append(says, "canary of the stack protector")

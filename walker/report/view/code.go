@@ -70,7 +70,7 @@ func (l *CodeList) Page(from, n int) *rows.CodePage {
 		p.Source = rows.Clean(rows.BaseName(c.From))
 	}
 	if c.Unread != "" {
-		p.Note = rows.Clean(strings.ToUpper(c.Unread[:1])+c.Unread[1:]) + "."
+		p.Note = rows.Clean(upperFirst(c.Unread)) + "."
 	}
 	if len(l.rows) == 0 {
 		p.Source = ""
@@ -170,19 +170,9 @@ func (l *CodeList) instruction(out *rows.CodeRow, in *report.CodeRow) {
 	out.Full += "  " + strings.TrimSpace(note)
 }
 
-// note says what is known about an instruction here: the frame that it called, whether it jumps, values of
-// its registers.
+// note says what is known about an instruction here, and the values of its registers.
 func (l *CodeList) note(in *report.CodeRow) string {
-	var parts []string
-	if in.Callee >= 0 {
-		parts = append(parts, fmt.Sprintf("called frame %d", in.Callee))
-	}
-	if in.Jump != nil {
-		parts = append(parts, in.Jump.Text())
-	}
-	if in.Rule != "" {
-		parts = append(parts, "rule: "+in.Rule)
-	}
+	parts := in.Notes()
 	for _, v := range in.Values {
 		s := fmt.Sprintf("%s = 0x%x", v.Name, v.Value)
 		if note := l.v.valueNote(v.Value); note != "" {
@@ -198,28 +188,6 @@ type SourceList struct {
 	text SourceText
 	path string
 	line int
-}
-
-// Number returns the number of a frame in the whole stack: see report.Thread.
-func (v *View) Number(thread, frame int) int {
-	if t := v.thread(thread); t != nil {
-		return t.Number(frame)
-	}
-	return frame
-}
-
-// Position returns the source file and the line of a frame, or of an inlined call in it if inline is not
-// -1; "" and 0 if they are not known.
-func (v *View) Position(thread, frame, inline int) (path string, line int) {
-	t := v.thread(thread)
-	if t == nil || frame < 0 || frame >= len(t.Frames) {
-		return "", 0
-	}
-	f := &t.Frames[frame]
-	if inline >= 0 && inline < len(f.Inlines) {
-		return f.Inlines[inline].File, int(f.Inlines[inline].Line)
-	}
-	return f.File, int(f.Line)
 }
 
 // NewSourceList makes a listing. text is nil if the file was not added.

@@ -96,7 +96,7 @@ func sentenceCase(s string) string {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z':
 		case c == ' ' && i > 0, c == ':' && i > 0:
-			return string(s[0]&^0x20) + s[1:]
+			return upperFirst(s)
 		default:
 			return s
 		}

@@ -184,10 +184,7 @@ func has(m *report.Module) []rows.Fact {
 		if p.Section != "" {
 			from += ", " + rows.Clean(p.Section)
 		}
-		what := rows.Clean(p.What)
-		if what != "" {
-			what = string(upperFirst(what[0])) + what[1:]
-		}
+		what := upperFirst(rows.Clean(p.What))
 		if n := len(out); n > 0 && out[n-1].Key == what {
 			out[n-1].Value += "\n" + from
 			continue
@@ -195,13 +192,6 @@ func has(m *report.Module) []rows.Fact {
 		out = append(out, rows.Fact{Key: what, Value: from, Code: true})
 	}
 	return out
-}
-
-func upperFirst(c byte) byte {
-	if c >= 'a' && c <= 'z' {
-		return c &^ 0x20
-	}
-	return c
 }
 
 // lacks returns the kinds of information that the files of a module in use do not have.

@@ -25,7 +25,7 @@ func (v *View) Outline(o *report.Outline) *rows.OutlinePage {
 	fact("System", strings.TrimSpace(f.OS+" "+f.Arch))
 	fact("Addresses from", v.hex(f.Base))
 	for _, part := range f.Parts {
-		fact(strings.ToUpper(part.What[:1])+part.What[1:], rows.BaseName(part.File)+" "+part.Section)
+		fact(upperFirst(part.What), rows.BaseName(part.File)+" "+part.Section)
 	}
 	for _, m := range f.Missing {
 		fact("Not here", m)

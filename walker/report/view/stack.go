@@ -109,10 +109,11 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 		for ; row < int(starts[fi+1]) && row < hi; row++ {
 			inline := -1
 			f := &t.Frames[fi]
+			fold := t.FoldAt(fi)
 			switch own := int(starts[fi+1]) - row; {
-			case row == int(starts[fi]) && v.begins(t, fi):
-				out.Rows = append(out.Rows, v.foldRow(t, t.FoldAt(fi), ": "+click))
-				out.Rows[len(out.Rows)-1].Hit = !shown && v.foldHolds(t, t.FoldAt(fi), q.Search)
+			case row == int(starts[fi]) && fold != nil && fold.From == fi:
+				out.Rows = append(out.Rows, v.foldRow(t, fold, ": "+click))
+				out.Rows[len(out.Rows)-1].Hit = !shown && v.foldHolds(t, fold, q.Search)
 				continue
 			case own > 1:
 				inline = len(f.Inlines) + 1 - own
@@ -128,12 +129,6 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 		out.Rows = append(out.Rows, tail[row-n])
 	}
 	return out
-}
-
-// begins reports whether a run of guesses, or of frames that repeat others, begins with a frame.
-func (v *View) begins(t *report.Thread, frame int) bool {
-	g := t.FoldAt(frame)
-	return g != nil && g.From == frame
 }
 
 // foldHolds reports whether a frame of a run contains a Query.
@@ -237,7 +232,7 @@ func (v *View) namedRow(f *report.Frame, i int) rows.StackRow {
 // sharedRow returns what the rows of a frame and of its inlined calls have in common.
 func (v *View) sharedRow(f *report.Frame, i int) rows.StackRow {
 	return rows.StackRow{Frame: i + f.LeftOut, AssignedSymbols: f.AssignedSymbols, Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
-		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
+		Unreliable: f.Scanned()}
 }
 
 // placedRow returns a frame's row without its name.
@@ -412,7 +407,7 @@ func (v *View) quality(t *report.Thread) string {
 	weak, distant := 0, 0
 	for i := range t.Frames {
 		f := &t.Frames[i]
-		if f.Trust == "scan" || f.Trust == "cfi_scan" {
+		if f.Scanned() {
 			weak++
 		}
 		if f.AssignedSymbols {

@@ -17,11 +17,14 @@ func (v *View) StackWords(part *report.StackWords, redacted bool) rows.StackWord
 		out.Withheld = wordsHidden
 	}
 	t := v.thread(part.Thread)
+	if t == nil {
+		return out
+	}
 	before := -1
 	for i := range part.Rows {
 		w := &part.Rows[i]
 		row := rows.StackWordRow{Address: hexOf(part.WordSize, w.Address), Word: hexOf(part.WordSize, w.Value), Frame: w.Frame}
-		if t != nil && w.Frame >= 0 && w.Frame < len(t.Frames) {
+		if w.Frame >= 0 && w.Frame < len(t.Frames) {
 			f := &t.Frames[w.Frame]
 			row.Trust, row.Frame = f.Trust, t.Number(w.Frame)
 			if w.Frame != before {
@@ -44,40 +47,34 @@ func (v *View) StackWords(part *report.StackWords, redacted bool) rows.StackWord
 // stackWord says what the walk found a word to be.
 func (v *View) stackWord(t *report.Thread, w *report.StackWord) (kind, meaning string) {
 	var parts []string
-	for _, role := range w.Roles {
-		how, frame := "", role.Frame
-		if t != nil && role.Frame < len(t.Frames) {
-			frame = t.Number(role.Frame)
-			word, _ := rows.Word(t.Frames[role.Frame].Trust)
-			how = ", by " + word
-		}
-		switch role.Kind {
-		case report.RoleReturn:
-			kind = "return"
-			parts = append([]string{fmt.Sprintf("return address of frame %d%s", frame, how)}, parts...)
+	for i := range w.Roles {
+		role := &w.Roles[i]
+		words := rows.Clean(role.Words(t))
+		if role.Kind == report.RoleReturn {
+			kind = string(role.Kind)
+			if role.Frame < len(t.Frames) {
+				word, _ := rows.Word(t.Frames[role.Frame].Trust)
+				words += ", by " + word
+			}
+			parts = append([]string{words}, parts...)
 			continue
-		case report.RoleFramePointer:
-			parts = append(parts, fmt.Sprintf("frame pointer (%s) of frame %d, saved by frame %d", rows.Clean(role.Register), frame, frame-1))
-		case report.RoleSaved:
-			parts = append(parts, fmt.Sprintf("%s of frame %d, saved by frame %d", rows.Clean(role.Register), frame, frame-1))
-		case report.RoleArgument:
-			parts = append(parts, role.Argument(frame))
-		case report.RoleRead:
-			parts = append(parts, fmt.Sprintf("read by the rules that lead to frame %d", frame))
 		}
+		parts = append(parts, words)
 		if kind == "" {
 			kind = string(role.Kind)
 		}
 	}
+	skipped := ""
+	if w.PassedBy != "" {
+		skipped = "the scan passed it by: " + rows.Clean(w.PassedBy)
+	}
 	switch {
-	case len(parts) > 0 && kind != string(report.RoleArgument):
-	case len(parts) > 0 && w.PassedBy != "":
-		parts = append(parts, "the scan passed it by: "+rows.Clean(w.PassedBy))
-	case len(parts) > 0:
-	case w.Canary:
+	case len(parts) == 0 && w.Canary:
 		return "canary", "canary of the stack protector"
-	case w.PassedBy != "":
-		return "skipped", "the scan passed it by: " + rows.Clean(w.PassedBy)
+	case len(parts) == 0 && skipped != "":
+		return "skipped", skipped
+	case kind == string(report.RoleArgument) && skipped != "":
+		parts = append(parts, skipped)
 	}
 	return kind, strings.Join(parts, "; ")
 }

@@ -125,6 +125,28 @@ func (v *View) thread(i int) *report.Thread {
 	return &v.r.Threads[i]
 }
 
+// Number returns the number of a frame in the whole stack: see report.Thread.
+func (v *View) Number(thread, frame int) int {
+	if t := v.thread(thread); t != nil {
+		return t.Number(frame)
+	}
+	return frame
+}
+
+// Position returns the source file and the line of a frame, or of an inlined call in it if inline is not
+// -1; "" and 0 if they are not known.
+func (v *View) Position(thread, frame, inline int) (path string, line int) {
+	t := v.thread(thread)
+	if t == nil || frame < 0 || frame >= len(t.Frames) {
+		return "", 0
+	}
+	f := &t.Frames[frame]
+	if inline >= 0 && inline < len(f.Inlines) {
+		return f.Inlines[inline].File, int(f.Inlines[inline].Line)
+	}
+	return f.File, int(f.Line)
+}
+
 // count returns "1 frame", "2 frames".
 func count(n int, one, many string) string {
 	if n == 1 {
