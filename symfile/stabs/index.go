@@ -118,8 +118,8 @@ func (x *indexer) entry(i uint32, e entry) {
 // relative returns an address as relative to the open function. Some compilers write absolute
 // addresses.
 func (x *indexer) relative(v uint64) uint64 {
-	if start := x.open.start; start != 0 && v >= start {
-		return v - start
+	if start, at := x.open.start, x.t.address(v); start != 0 && at >= start {
+		return at - start
 	}
 	return v
 }
@@ -282,7 +282,8 @@ func (t *Table) details(f *function) (name string, lines []line, err error) {
 			file = f.strings + uint64(e.name)
 		case nSLine:
 			if !known { // the first line is at the function's start, so that it shows whether addresses are absolute
-				absolute, known = f.start+t.base != 0 && e.value >= uint64(f.start+t.base), true
+				start := f.start + t.base
+				absolute, known = start != 0 && t.address(e.value) >= start, true
 			}
 			at := e.value
 			if absolute {

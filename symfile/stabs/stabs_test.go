@@ -178,14 +178,17 @@ func opened(stab, str []byte, order binary.ByteOrder, base uint64) (*Table, erro
 // byte orders and sizes.
 func TestMade(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		for _, wide := range []bool{false, true} {
-			stab, str := made(order, wide)
-			table, err := opened(stab, str, order, 0x400000)
+		for _, c := range []struct {
+			wide bool
+			base uint64
+		}{{false, 0x400000}, {true, 0x400000}, {false, 0x7_0040_0000}} { // the last has the low halves of addresses
+			stab, str := made(order, c.wide)
+			table, err := opened(stab, str, order, c.base)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := show(t, table); got != wantAll {
-				t.Errorf("%v, wide=%v:\n%s", order, wide, got)
+				t.Errorf("%v, wide=%v, base %#x:\n%s", order, c.wide, c.base, got)
 			}
 			agree(t, table)
 			for _, rva := range []uint64{0, 0xfff, 0x1020, 0x103f, 0x1050, 0x1211, 1 << 60} {
