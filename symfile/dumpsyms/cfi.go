@@ -25,7 +25,7 @@ type cfiWriter struct {
 	o    *output
 	arch *cpu.Arch
 	rows []rules
-	num  map[string]uint32 // number of the rules for a row's bytes, see key
+	num  map[string]uint32 // number of the rules for a row's bytes, see number
 	key  []byte
 	// deltas are the rules of a STACK CFI record that leads from one row to another; ok is false if
 	// none does.
@@ -43,9 +43,6 @@ type delta struct {
 	text string
 	ok   bool
 }
-
-// inexpressible is the value in cfiWriter.num of rows that the format cannot express.
-const inexpressible = ^uint32(0)
 
 // cfi writes the STACK CFI records of all tables, by address: what an earlier table covers is left
 // out of a later one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -30,17 +31,17 @@ func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 		add(row.Saved[i].Reg, &row.Saved[i].Rule)
 	}
 	w.key = k
-	if n, ok := w.num[string(k)]; ok && n != inexpressible {
+	if n, ok := w.num[string(k)]; ok {
 		return n, ""
 	}
 	r, why := w.text(row)
-	n = inexpressible
-	if why == "" {
-		n = uint32(len(w.rows))
-		w.rows = append(w.rows, r)
+	if why != "" {
+		return 0, why
 	}
+	n = uint32(len(w.rows))
+	w.rows = append(w.rows, r)
 	w.num[string(k)] = n
-	return n, why
+	return n, ""
 }
 
 // text writes a row as text.
@@ -84,14 +85,7 @@ func (w *cfiWriter) expr(of cpu.Reg, ru *unwind.Rule) (string, bool) {
 	case unwind.FromCFA, unwind.AtCFA:
 		base = ".cfa"
 	case unwind.Const, unwind.AtConst:
-		b := []byte(nil)
-		if ru.Offset < 0 {
-			b = append(b, '-')
-			b = appendDec(b, uint64(-ru.Offset))
-		} else {
-			b = appendDec(b, uint64(ru.Offset))
-		}
-		base = string(b)
+		base = strconv.FormatInt(ru.Offset, 10)
 	case unwind.Computed:
 		return ru.Postfix(w.reg), ru.Plain()
 	default:
@@ -102,14 +96,7 @@ func (w *cfiWriter) expr(of cpu.Reg, ru *unwind.Rule) (string, bool) {
 	case unwind.FromReg, unwind.AtReg, unwind.FromCFA, unwind.AtCFA:
 		// Breakpad writes "$rsp 0 +" for a cfa without distance, and a register alone as itself.
 		if ru.Offset != 0 || of == cpu.NoReg && ru.Kind == unwind.FromReg && ru.Reg != w.arch.LR || ru.Kind == unwind.AtCFA {
-			b = append(b, ' ')
-			if ru.Offset < 0 {
-				b = append(b, '-')
-				b = appendDec(b, uint64(-ru.Offset))
-			} else {
-				b = appendDec(b, uint64(ru.Offset))
-			}
-			b = append(b, " +"...)
+			b = append(strconv.AppendInt(append(b, ' '), ru.Offset, 10), " +"...)
 		}
 	}
 	switch ru.Kind {

@@ -116,3 +116,23 @@ func TestSharedText(t *testing.T) {
 		t.Errorf("%d bytes of names, of at most %d; %v", text, most, tab.Warnings())
 	}
 }
+
+// TestManyRangesOfCode: a function costs the same in a file of many segments.
+func TestManyRangesOfCode(t *testing.T) {
+	testfile.Growth(t, 20_000, func(n int) func() {
+		var code [][2]uint64
+		for i := range uint64(n) {
+			at := (i * 7919 % uint64(n)) << 8
+			code = append(code, [2]uint64{at, at + 0x80}, [2]uint64{at + 0x40, at + 0xc0})
+		}
+		return func() {
+			tab := Table{cfg: Config{Code: merge(code)}}
+			for i := range uint64(n) {
+				end, ok := tab.inCode(i<<8 + 0x60)
+				if _, gap := tab.inCode(i<<8 + 0xc0); !ok || gap || end != i<<8+0xc0 {
+					t.Fatalf("%d: %#x, %v, %v", i, end, ok, gap)
+				}
+			}
+		}
+	})
+}

@@ -1,9 +1,11 @@
 package gopclntab
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -154,12 +156,26 @@ func (t *Table) readSections(m *module, at, count uint64) error {
 
 // inCode returns the end of the code around an address, or false if the file has no code there.
 func (t *Table) inCode(address uint64) (end uint64, ok bool) {
-	for _, r := range t.cfg.Code {
-		if address >= r[0] && address < r[1] {
-			return r[1], true
+	code := t.cfg.Code
+	i := sort.Search(len(code), func(i int) bool { return code[i][1] > address })
+	if i == len(code) || code[i][0] > address {
+		return 0, false
+	}
+	return code[i][1], true
+}
+
+// merge sorts ranges and merges those that overlap.
+func merge(code [][2]uint64) (out [][2]uint64) {
+	code = slices.Clone(code)
+	slices.SortFunc(code, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	for _, r := range code {
+		if n := len(out) - 1; n >= 0 && r[0] < out[n][1] {
+			out[n][1] = max(out[n][1], r[1])
+		} else {
+			out = append(out, r)
 		}
 	}
-	return 0, false
+	return out
 }
 
 // hex is an address for messages.

@@ -80,6 +80,7 @@ func Open(src *input.Source, address uint64, cfg Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Code = merge(cfg.Code)
 	t := &Table{src: src, address: address, cfg: cfg, header: h}
 	if a := cfg.Arch; a != nil && a.WordSize != h.word {
 		return nil, t.bad(7, fmt.Sprintf("pointers of %d bytes", a.WordSize), fmt.Sprint(h.word))
