@@ -56,7 +56,7 @@ func (f *elfProgram) sections(e *elf.File) dwarf.Sections {
 			}
 			return more, nil
 		},
-		Order: e.Order, AddressSize: e.Class / 8, Base: f.baseOf(e), File: e.Src.Name,
+		Order: e.Order, Base: f.baseOf(e), File: e.Src.Name,
 	}
 }
 

@@ -247,8 +247,7 @@ func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 					}
 					return f.data(m, s)
 				},
-				More:  func(string) ([]*input.Source, error) { return nil, nil },
-				Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name,
+				Order: m.Order, Base: m.Base, File: m.Src.Name,
 			}, dwarf.Options{Symbols: symbols, ZeroIsCode: m.Type == macho.TypeObject})
 		}))
 	}

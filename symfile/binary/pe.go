@@ -247,8 +247,7 @@ func (f *peProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 	if file := f.with(".debug_info"); file.Section(".debug_info") != nil {
 		out = append(out, sourceOf(".debug_info", file.Src.Name, func() (symbolTable, error) {
 			return dwarf.Open(dwarf.Sections{
-				Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
-				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: file.Base, File: file.Src.Name,
+				Get: f.section, Order: binary.LittleEndian, Base: file.Base, File: file.Src.Name,
 			}, dwarf.Options{Symbols: symbols})
 		}))
 	}

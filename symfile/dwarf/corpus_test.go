@@ -138,7 +138,7 @@ func TestCorpus(t *testing.T) {
 // TestRawSections reads gimli's fixture: the sections of a large Rust program, as files.
 func TestRawSections(t *testing.T) {
 	dir := corpusFile(t, "gimli-rs+gimli/fixtures/self")
-	s := Sections{AddressSize: 8, File: "self", Order: littleEndian}
+	s := Sections{File: "self", Order: littleEndian}
 	s.Get = func(name string) (*input.Source, error) {
 		b, err := os.ReadFile(filepath.Join(dir, name[1:]))
 		if err != nil {

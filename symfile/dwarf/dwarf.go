@@ -43,8 +43,6 @@ type Sections struct {
 	More func(name string) ([]*input.Source, error)
 	// Order is the byte order.
 	Order binary.ByteOrder
-	// AddressSize in bytes, 4 or 8. It is used only where no unit states its own.
-	AddressSize int
 	// Base is the link-time address of RVA 0.
 	Base uint64
 	// File is the file's name for errors. Untrusted text.

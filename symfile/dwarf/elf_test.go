@@ -46,10 +46,7 @@ func sectionsOf(tb testing.TB, name string, r io.ReaderAt, size int64) (Sections
 	if base == ^uint64(0) {
 		base = 0
 	}
-	s := Sections{Order: f.ByteOrder, AddressSize: 8, Base: base, File: filepath.Base(name)}
-	if f.Class == elf.ELFCLASS32 {
-		s.AddressSize = 4
-	}
+	s := Sections{Order: f.ByteOrder, Base: base, File: filepath.Base(name)}
 	whole := input.New(name, r, size)
 	s.Get = func(name string) (*input.Source, error) {
 		sec := f.Section(name)

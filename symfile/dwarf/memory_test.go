@@ -68,6 +68,39 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestLongNames: names that lookups keep do not take more memory because they are long.
+func TestLongNames(t *testing.T) {
+	const n = 300
+	var abbrevs bits
+	abbrevs.decl(1, 0x11, 1, 0x11, 1, 0x12, 7, 0x13, 0x0b)
+	abbrevs.decl(2, 0x2e, 0, 3, 0x0e, 0x11, 1, 0x12, 7)
+	unit := root(16 * n)
+	for i := range uint64(n) {
+		unit.leb(2)
+		unit.u(4, i) // all names end together
+		unit.u(8, 0x1000+16*i)
+		unit.u(8, 16)
+	}
+	text := append(bytes.Repeat([]byte("n"), maxName), 0)
+	m := made{".debug_info": unit4(0, append(unit, 0)), ".debug_abbrev": append(abbrevs, 0), ".debug_str": text}
+	d, err := Open(m.sections(binary.LittleEndian), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if s, _, err := d.Lookup(0x1000 + 16*uint64(i)); err != nil || len(s.Name) != maxName-i {
+			t.Fatalf("%d: a name of %d bytes (%v)", i, len(s.Name), err)
+		}
+	}
+	kept := 0
+	for _, name := range d.main.names {
+		kept += len(name)
+	}
+	if kept == 0 || kept > 16<<20 {
+		t.Errorf("%d bytes of names are kept", kept)
+	}
+}
+
 // TestClose: memory that lookups have drawn is returned.
 func TestClose(t *testing.T) {
 	d, budget := within(t, loaded(t, "gcc5.elf"))

@@ -99,8 +99,8 @@ const (
 	// maxHops limits a chain of DW_AT_abstract_origin and DW_AT_specification. A crafted chain can
 	// be a circle.
 	maxHops = 16
-	// maxNames limits the names that an object caches.
-	maxNames = 64 << 10
+	// maxNames limits the names that an object caches, maxNameBytes their bytes.
+	maxNames, maxNameBytes = 64 << 10, 16 << 20
 )
 
 // entryName identifies a name in the cache of names. code: it is that of a function with code, which
@@ -133,10 +133,11 @@ func (o *object) cached(key entryName, make func() (string, error)) (string, err
 	if err != nil {
 		return "", err
 	}
-	if len(o.names) >= maxNames {
-		clear(o.names)
-	}
 	name = cmp.Or(name, nameless)
+	if o.nameBytes += len(name); len(o.names) >= maxNames || o.nameBytes > maxNameBytes {
+		clear(o.names)
+		o.nameBytes = len(name)
+	}
 	o.names[key] = name
 	return name, nil
 }

@@ -53,7 +53,7 @@ func peSections(t *testing.T, path string) Sections {
 	case *pe.OptionalHeader64:
 		s.Base = h.ImageBase
 	case *pe.OptionalHeader32:
-		s.Base, s.AddressSize = uint64(h.ImageBase), 4
+		s.Base = uint64(h.ImageBase)
 	}
 	return s
 }

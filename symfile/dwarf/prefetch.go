@@ -44,7 +44,7 @@ func (d *Data) Prefetch(rvas []uint64, rounds *input.Rounds) {
 				break
 			}
 		}
-		rounds.Run(len(batch), func(i int) { d.ask(batch[i]) }, nil)
+		rounds.Run(len(batch), func(i int) { d.request(batch[i]) }, nil)
 		for _, off := range batch {
 			if _, err := d.loadAt(off); err != nil {
 				return
@@ -95,11 +95,11 @@ func (d *Data) open(off int64) error {
 	return err
 }
 
-// ask asks for the entries and the line program of the unit at an offset, and for its parts of tables
+// request asks for the entries and the line program of the unit at an offset, and for its parts of tables
 // (DWARF 5, sections 7.26 and 7.27), which have a header of 8 bytes before the base: the length, which counts
 // from after itself, the version and two more bytes. Errors are those of the readers, which meet them
 // again. The tables of 64-bit DWARF are left to their readers, too.
-func (d *Data) ask(off int64) {
+func (d *Data) request(off int64) {
 	u := d.main.byOff[off]
 	if u == nil || !u.rooted {
 		return

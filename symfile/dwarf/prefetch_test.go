@@ -158,7 +158,7 @@ func TestPrefetchBytes(t *testing.T) {
 		files[name] = input.New(name, readers[name], int64(len(b)))
 		all = append(all, files[name])
 	}
-	d, err := Open(Sections{Order: binary.LittleEndian, AddressSize: 8, Base: 0x400000, File: "made",
+	d, err := Open(Sections{Order: binary.LittleEndian, Base: 0x400000, File: "made",
 		Get: func(name string) (*input.Source, error) { return files[name], nil }}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -265,5 +265,5 @@ func manyUnits(units int, section string) (*inputtest.Together, Sections, *input
 	file := input.New("made", reader, int64(len(data)))
 	n, m := int64(len(abbrev)), int64(len(abbrev)+len(info))
 	parts := map[string]*input.Source{".debug_abbrev": file.Sub(".debug_abbrev", 0, n), ".debug_info": file.Sub(".debug_info", n, m-n), section: file.Sub(section, m, int64(len(list)))}
-	return reader, Sections{Order: binary.LittleEndian, AddressSize: 8, Base: 0x400000, File: "made", Get: func(name string) (*input.Source, error) { return parts[name], nil }}, file
+	return reader, Sections{Order: binary.LittleEndian, Base: 0x400000, File: "made", Get: func(name string) (*input.Source, error) { return parts[name], nil }}, file
 }

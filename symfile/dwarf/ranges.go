@@ -159,9 +159,33 @@ func (u *unit) lowest() (uint64, error) {
 	return 0, nil
 }
 
+// listAt returns the offset of a list in .debug_rnglists. DW_FORM_rnglistx is an index in the offsets
+// after the section's header, which count from there; DW_FORM_sec_offset is the offset of the list
+// itself. The header:
+//
+//	unit_length 4 or 12 | version 2 | address_size 1 | segment_selector_size 1 | offset_entry_count 4
+func (u *unit) listAt(sec *section, w word) (int64, error) {
+	if w.form != formRnglistx {
+		return int64(w.v), nil
+	}
+	size := int64(u.encoding.off)
+	from := u.rngBase
+	if from < 0 { // of a split unit: after the header
+		if from = 12; size == 8 {
+			from = 20
+		}
+	}
+	if w.v > uint64(sec.size) || from > sec.size {
+		return 0, sec.errorf(from, "the list with the number "+decimal(w.v), "a section of %d bytes", sec.size)
+	}
+	v, err := sec.number(from+int64(w.v)*size, int(size), u.obj.big)
+	if err == nil && v > uint64(sec.size) {
+		err = sec.errorf(from, "the offset of a list", "0x%x", v)
+	}
+	return from + int64(v), err
+}
+
 // rnglist appends the ranges of a list of .debug_rnglists (DWARF 5, sections 2.17.3 and 7.25).
-// DW_FORM_rnglistx is an index in the offsets after the section's header, DW_FORM_sec_offset is the
-// offset of the list itself.
 //
 // A list is a sequence of entries: DW_RLE_ number 1, then operands that are LEB128 numbers (an
 // index, an offset, a length) or addresses. Example, with the base 0x401000:
@@ -178,30 +202,11 @@ func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 	if sec == nil {
 		return dst, o.missing(secRnglists)
 	}
-	off := int64(w.v)
-	if w.form == formRnglistx {
-		from := u.rngBase
-		if from < 0 { // of a split unit: after the header
-			// unit_length 4 or 12 | version 2 | address_size 1 | segment_selector_size 1 |
-			// offset_entry_count 4
-			if from = 12; u.encoding.off == 8 {
-				from = 20
-			}
-		}
-		if w.v > uint64(sec.size) || from > sec.size {
-			return dst, sec.errorf(from, "the list with the number "+decimal(w.v), "a section of %d bytes", sec.size)
-		}
-		v, err := sec.number(from+off*int64(u.encoding.off), int(u.encoding.off), o.big)
-		if err != nil {
-			return dst, err
-		}
-		if v > uint64(sec.size) {
-			return dst, sec.errorf(from, "the offset of a list", "0x%x", v)
-		}
-		off = from + int64(v)
+	at, err := u.listAt(sec, w)
+	if err != nil {
+		return dst, err
 	}
-	r := reader{big: o.big}
-	for at := off; ; {
+	for r := (reader{big: o.big}); ; {
 		if r.left() < 32 { // no entry is longer, unless its numbers are padded
 			if at, err = u.more(sec, &r, at); err != nil {
 				return dst, err

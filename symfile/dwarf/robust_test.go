@@ -20,7 +20,7 @@ import (
 type made map[string][]byte
 
 func (m made) sections(order binary.ByteOrder) Sections {
-	return Sections{Order: order, AddressSize: 8, File: "made", Get: func(name string) (*input.Source, error) {
+	return Sections{Order: order, File: "made", Get: func(name string) (*input.Source, error) {
 		b, ok := m[name]
 		if !ok {
 			return nil, nil

@@ -82,6 +82,7 @@ type object struct {
 	abbrevs   map[abbrevKey]*abbrevTable
 	abbrevLen int
 	names     map[entryName]string
+	nameBytes int
 	held      int64         // bytes of memory, see hold
 	payer     *input.Source // whose Budget they are drawn from
 }

@@ -66,45 +66,49 @@ func (f *File) plt(b *publicsBuilder) error {
 		if !s.HasBytes() || !s.Exec() || !(strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" || s.Name == ".text" && f.cpu.StubsInText) {
 			continue
 		}
-		d, err := f.Data(s)
-		if err != nil {
+		if err := f.sectionStubs(s, table, known, add); err != nil {
 			return err
-		}
-		code, err := d.Bytes(0, min(d.Size, maxPLT))
-		if err != nil {
-			return err
-		}
-		// A stub's size is known when the next one is found: it reaches to there, or to the entry
-		// size of the section.
-		var last cpu.Stub
-		keep := func(next uint64) {
-			if symbol, ok := known[last.Slot]; ok && last.Size == 0 {
-				size := min(next-last.At, 32)
-				if s.EntSize > 4 && s.EntSize <= 64 {
-					size = min(size, s.EntSize)
-				}
-				add(last.At, size, symbol)
-			} else if ok {
-				add(last.At, last.Size, symbol)
-			}
-		}
-		p := &cpu.PLT{Code: code, Address: s.Address, Order: f.Order, Flags: f.Flags, Table: table}
-		f.cpu.Stubs(p, func(s cpu.Stub) {
-			if f.Class == 32 {
-				s.Slot &= 0xffffffff
-			}
-			if _, ok := known[s.Slot]; !ok {
-				return
-			}
-			if last.At != 0 {
-				keep(s.At)
-			}
-			last = s
-		})
-		if last.At != 0 {
-			keep(s.Address + uint64(len(code)))
 		}
 	}
+	return nil
+}
+
+// sectionStubs finds the stubs in a section. table is the address that DT_PLTGOT has, or 0.
+func (f *File) sectionStubs(s *Section, table uint64, known slots, add func(at, size uint64, symbol uint32)) error {
+	d, err := f.Data(s)
+	if err != nil {
+		return err
+	}
+	code, err := d.Bytes(0, min(d.Size, maxPLT))
+	if err != nil {
+		return err
+	}
+	// A stub's size is known when the next one is found: it reaches to there, or to the entry size of
+	// the section.
+	var last cpu.Stub
+	keep := func(next uint64) {
+		size := last.Size
+		if size == 0 {
+			size = min(next-last.At, 32)
+			if s.EntSize > 4 && s.EntSize <= 64 {
+				size = min(size, s.EntSize)
+			}
+		}
+		if last.At != 0 {
+			add(last.At, size, known[last.Slot])
+		}
+	}
+	p := &cpu.PLT{Code: code, Address: s.Address, Order: f.Order, Flags: f.Flags, Table: table}
+	f.cpu.Stubs(p, func(stub cpu.Stub) {
+		if f.Class == 32 {
+			stub.Slot &= 0xffffffff
+		}
+		if _, ok := known[stub.Slot]; ok {
+			keep(stub.At)
+			last = stub
+		}
+	})
+	keep(s.Address + uint64(len(code)))
 	return nil
 }
 

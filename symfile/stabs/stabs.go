@@ -2,7 +2,7 @@
 // entries of fixed size (.stab) and their strings (.stabstr). It reads functions, source files and
 // lines, and skips variables and types.
 //
-// Open and OpenELF index the functions in one pass (index.go). Table.Lookup looks up an address,
+// OpenELF indexes the functions in one pass (index.go). Table.Lookup looks up an address,
 // Table.Each lists all functions.
 //
 // Specification: "The stabs debug format" (Menapace, Kingdon, MacKenzie). Details of ELF files are
@@ -181,9 +181,6 @@ func (t *Table) path(u uint32, name uint64) string {
 	}
 	return t.text(t.units[u].dir) + file
 }
-
-// Len returns the number of functions.
-func (t *Table) Len() int { return len(t.functions) }
 
 // Lookup returns the function and the line at an RVA.
 func (t *Table) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
