@@ -29,6 +29,7 @@ func TestLookupsDrawWork(t *testing.T) {
 		"text of rules": {cfi, func(f *File, rva uint64) error { _, err := f.CFIText(rva); return err }},
 		"a program": {"STACK WIN 4 0 ffff 0 0 4 0 0 0 1 " + strings.Repeat("$T0 1 = ", n) + "\n",
 			func(f *File, rva uint64) error { _, _, err := f.FrameData(rva); return err }},
+		"records inside one": {"STACK WIN 4 0 fffff 0 0 4 0 0 0 0 0\n" + manyWins(n), func(f *File, rva uint64) error { _, _, err := f.FrameData(0xfff00 + rva); return err }},
 	} {
 		src := sourceOf([]byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\n" + c.text))
 		src.Budget = &input.Budget{}
@@ -58,6 +59,14 @@ func TestLookupsDrawWork(t *testing.T) {
 	if err := f.CFITable(cpu.AMD64).Each(func(_, _ uint64, _ unwind.Row) error { return nil }); err != nil || before-src.Left(input.Work) < 60000 {
 		t.Errorf("a list of rules drew %d steps: %v", before-src.Left(input.Work), err)
 	}
+}
+
+func manyWins(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "STACK WIN 4 %x 8 0 0 4 0 0 0 0 0\n", 16*i)
+	}
+	return b.String()
 }
 
 // TestLargeRecordsAreFew: lookups do not keep thousands of large records.
@@ -142,5 +151,38 @@ func TestExtentByDamagedIndex(t *testing.T) {
 	f := beside()
 	if d := differs(f, whole, 0x50000); d != "" || !f.Revised() {
 		t.Error("the damage was not noticed, or: ", d)
+	}
+}
+
+// TestCancelledWithIndex: a lookup that is cancelled is not the index's fault, which is used again.
+func TestCancelledWithIndex(t *testing.T) {
+	text := generate(9000)
+	whole := open(t, "x.sym", text)
+	index, err := whole.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := indexBeside(text, index, false)
+	src.Budget = &input.Budget{}
+	src.Budget.GiveFile(src)
+	src.Index.Budget = src.Budget
+	why := errors.New("cancelled by the user")
+	src.Budget.Cancel(why)
+	if _, err := openOnDemand(src, Options{Slice: 4 << 10}); !errors.Is(err, why) || src.Index == nil {
+		t.Error("the index is not used any more: ", err)
+	}
+	src.Budget.Resume()
+	f, err := openOnDemand(src, Options{Slice: 4 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rva := whole.tables[tableFuncs].all()[5000].rva
+	src.Budget.Cancel(why)
+	if _, _, err := f.Lookup(rva); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	src.Budget.Resume()
+	if d := differs(f, whole, rva); d != "" || f.Revised() || src.Index == nil || f.WarningCount != whole.WarningCount {
+		t.Error("the index is not used any more ", d)
 	}
 }

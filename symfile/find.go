@@ -1,6 +1,9 @@
 package symfile
 
-import "github.com/crashpane/crashpane/symfile/lazy"
+import (
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
+)
 
 // Where records are is asked here: of the index, or of a search. Blocks that were not read may
 // contradict a search, so everything that was answered by one is asked again when an index takes
@@ -53,7 +56,7 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 		}
 		r, ok, err = f.tables[k].last(arg)
 	case k == tableWin4 || k == tableWin0:
-		r, ok, err = f.tables[k].innermost(arg)
+		r, ok, err = f.innermost(k, arg, arg)
 	default:
 		r, ok, err = f.tables[k].last(arg)
 	}
@@ -72,6 +75,16 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 		ok = ok && r.rva == arg
 	}
 	return r, ok, nil
+}
+
+// innermost is table.innermost, and draws its work: a record around all others has a lookup compare
+// each of them.
+func (f *File) innermost(k tableKind, from, rva uint64) (rec, bool, error) {
+	r, ok, n, err := f.tables[k].innermost(from, rva)
+	if err != nil {
+		return r, false, f.distrust(err)
+	}
+	return r, ok, f.src.Wrap("STACK WIN records", r.off, f.src.Draw(input.Work, int64(n)))
 }
 
 // numbered finds the FILE or INLINE_ORIGIN record of a number with an index that is in another

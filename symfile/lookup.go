@@ -326,10 +326,10 @@ func (f *File) extentByWin(public, rva uint64) (symbol.Extent, error) {
 		if err != nil {
 			return 0, err
 		}
-		r, both, err := f.tables[kind].around(public, rva)
+		r, both, err := f.innermost(kind, public, rva)
 		switch {
 		case err != nil:
-			return 0, f.distrust(err)
+			return 0, err
 		case both:
 			return symbol.ExtentOf(public, r.rva, r.rva+r.size, rva), nil
 		case at || own:

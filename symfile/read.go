@@ -92,13 +92,19 @@ func (f *File) sure(ok bool) error {
 }
 
 // distrust turns the error of a lookup in a stored index into lazy.Unsorted, after which settled
-// stops using the index. Missing bytes are not the index's fault, so those errors stay as they are.
+// stops using the index.
 func (f *File) distrust(why error) error {
-	if why == nil || why == lazy.ErrMissing || input.Needs(why) || errors.As(why, new(lazy.Unsorted)) {
+	if why == nil || why == lazy.ErrMissing || errors.As(why, new(lazy.Unsorted)) || interrupted(f.src, why) {
 		return why
 	}
 	f.wrong = why
 	return lazy.Unsorted{Section: lazy.All}
+}
+
+// interrupted reports whether an error says nothing about a file's content: its bytes are not there yet,
+// or what the session may cost has ended the read.
+func interrupted(src *input.Source, err error) bool {
+	return input.Needs(err) || errors.As(err, new(*input.BudgetError)) || src.Cancelled() != nil
 }
 
 // fileName returns the name of a FILE record, or "" if none has the number.

@@ -100,9 +100,7 @@ type head struct {
 
 // put appends a record.
 func (t *table) put(r rec) {
-	if t.n > 0 && (r.rva <= t.prev.rva || r.rva-t.prev.rva < t.prev.size) || r.size == 0 && !t.thin {
-		t.mixed = true
-	}
+	t.mixed = t.mixed || t.overlaps(r.rva) || r.size == 0 && !t.thin
 	p := t.prev
 	if t.left == 0 {
 		t.left = blockLen
@@ -125,6 +123,11 @@ func (t *table) put(r rec) {
 	}
 	t.data = t.data[:len(t.data)+n]
 	t.prev = r
+}
+
+// overlaps reports whether a record that starts at an address is not after the one that was put last.
+func (t *table) overlaps(rva uint64) bool {
+	return t.n > 0 && (rva <= t.prev.rva || rva-t.prev.rva < t.prev.size)
 }
 
 // putUnsigned and putSigned write a varint to d[n:], which must have enough bytes, and return the
@@ -283,9 +286,7 @@ func (t *table) join(o *table, line int32) {
 	if o.n == 0 {
 		return
 	}
-	if h := o.heads[0]; t.n > 0 && (h.rva <= t.prev.rva || h.rva-t.prev.rva < t.prev.size) {
-		t.mixed = true
-	}
+	t.mixed = t.mixed || t.overlaps(o.heads[0].rva) || o.mixed
 	at := uint32(len(t.data))
 	for _, h := range o.heads {
 		h.line += line
@@ -294,7 +295,6 @@ func (t *table) join(o *table, line int32) {
 	}
 	t.data = append(t.data, o.data...)
 	t.n += o.n
-	t.mixed = t.mixed || o.mixed
 	t.prev, t.left, t.open = o.prev, 0, 0
 	t.prev.line += line
 }
@@ -342,26 +342,24 @@ func (t *table) failed() (err error) {
 	return err
 }
 
-// innermost returns the STACK WIN record that is best for an address (see nested). It goes
-// backwards from the last record that starts at or below the address, and stops where no record
-// before ends above it. The error is that of last.
-func (t *table) innermost(rva uint64) (rec, bool, error) { return t.around(rva, rva) }
-
-// around is innermost among the records that start at or below from.
-func (t *table) around(from, rva uint64) (rec, bool, error) {
+// innermost returns the STACK WIN record that is best for an address (see nested), of those that
+// start at or below from. It goes backwards from the last of these, and stops where no record before
+// ends above the address. n is how many records it has compared. The error is that of last.
+func (t *table) innermost(from, rva uint64) (r rec, ok bool, n int, err error) {
 	b, i := t.find(from)
 	for ; b >= 0 && t.err == nil; b, i = b-1, blockLen {
 		recs := t.block(b)
 		for i = min(i, len(recs)-1); i >= 0; i-- {
+			n++
 			switch r := recs[i]; {
 			case uint64(r.end) <= rva:
-				return rec{}, false, nil
+				return rec{}, false, n, nil
 			case r.has(rva):
-				return r, true, nil
+				return r, true, n, nil
 			}
 		}
 	}
-	return rec{}, false, t.failed()
+	return rec{}, false, n, t.failed()
 }
 
 // end returns where the code of the last record ends, 0 of an empty table.
@@ -410,9 +408,7 @@ func (t *table) check() (ok bool) {
 		recs := t.block(b)
 		for i := range recs {
 			r := &recs[i]
-			if t.n > 0 && (r.rva <= t.prev.rva || r.rva-t.prev.rva < t.prev.size) || r.size == 0 && !t.thin {
-				t.mixed = true
-			}
+			t.mixed = t.mixed || t.overlaps(r.rva) || r.size == 0 && !t.thin
 			t.prev = *r
 			t.n++
 		}
