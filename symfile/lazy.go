@@ -44,7 +44,7 @@ func openWithout(src *input.Source, opt Options, why error) (*File, error) {
 func openOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Index != nil {
 		f, err := OpenIndexed(src, src.Index, opt)
-		if err != nil && !interrupted(src, err) {
+		if err != nil && !src.Interrupted(err) {
 			return openWithout(src, opt, err)
 		}
 		return f, err

@@ -94,17 +94,11 @@ func (f *File) sure(ok bool) error {
 // distrust turns the error of a lookup in a stored index into lazy.Unsorted, after which settled
 // stops using the index.
 func (f *File) distrust(why error) error {
-	if why == nil || why == lazy.ErrMissing || errors.As(why, new(lazy.Unsorted)) || interrupted(f.src, why) {
+	if why == nil || why == lazy.ErrMissing || errors.As(why, new(lazy.Unsorted)) || f.src.Interrupted(why) {
 		return why
 	}
 	f.wrong = why
 	return lazy.Unsorted{Section: lazy.All}
-}
-
-// interrupted reports whether an error says nothing about a file's content: its bytes are not there yet,
-// or what the session may cost has ended the read.
-func interrupted(src *input.Source, err error) bool {
-	return input.Needs(err) || errors.As(err, new(*input.BudgetError)) || src.Cancelled() != nil
 }
 
 // fileName returns the name of a FILE record, or "" if none has the number.

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -264,6 +265,12 @@ func (s *Source) Left(r Resource) int64 {
 func (s *Source) Cancelled() error {
 	whole, _ := s.Within()
 	return whole.Budget.Cancelled()
+}
+
+// Interrupted reports whether an error says nothing about the content of the Source: its bytes are not
+// there yet, or what reading may cost has ended the read, which a later one may repeat.
+func (s *Source) Interrupted(err error) bool {
+	return err != nil && (Needs(err) || errors.As(err, new(*BudgetError)) || s.Cancelled() != nil)
 }
 
 // GiveUnpacked adds bytes that were unpacked to storage outside of memory.

@@ -151,3 +151,23 @@ func TestHoldOfPart(t *testing.T) {
 		}
 	}
 }
+
+// TestInterrupted: errors of missing bytes, of a Budget that is used up and of one that is cancelled say nothing about a file.
+func TestInterrupted(t *testing.T) {
+	src := FromBytes("x", make([]byte, 10))
+	src.Budget = &Budget{}
+	_, outside := src.Bytes(5, 6)
+	used := src.Wrap("part", 0, src.Draw(Work, 1<<40))
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{{nil, false}, {outside, false}, {io.ErrUnexpectedEOF, false}, {&NeedError{}, true}, {used, true}} {
+		if src.Interrupted(c.err) != c.want {
+			t.Errorf("%v: %v", c.err, !c.want)
+		}
+	}
+	src.Budget.Cancel(errors.New("cancelled"))
+	if !src.Interrupted(outside) || src.Interrupted(nil) {
+		t.Error("cancelled")
+	}
+}

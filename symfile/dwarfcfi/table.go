@@ -135,7 +135,7 @@ const entries = 8
 func (t *table) find(pc uint64) (fde, bool, error) {
 	if t.hdr != nil {
 		f, ok, err := t.hdr.find(t, pc)
-		if err == nil || input.Needs(err) {
+		if err == nil || t.src.Interrupted(err) {
 			return f, ok, err
 		}
 		t.warn("header", err)

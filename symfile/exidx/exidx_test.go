@@ -1,9 +1,11 @@
 package exidx_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -236,6 +238,58 @@ func TestUnsorted(t *testing.T) {
 			}
 			if len(tab.Warnings()) == 0 {
 				t.Errorf("%s: no warning", name)
+			}
+		}
+	}
+}
+
+// lacking is a reader whose bytes are not there for a while.
+type lacking struct {
+	r   io.ReaderAt
+	err error
+}
+
+func (l *lacking) ReadAt(p []byte, off int64) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	return l.r.ReadAt(p, off)
+}
+
+// TestUnsortedLater: if bytes are not there yet, or the work is cancelled, when the index is to be sorted, it is sorted by
+// a later lookup, with all its entries.
+func TestUnsortedLater(t *testing.T) {
+	const n = 30000 // more than some blocks of the Source
+	m := &made{order: binary.LittleEndian}
+	for i := range uint32(n) {
+		m.short(codeAt+i*16, packed(byte(i%8)))
+	}
+	a, b := uint32(codeAt+50*16), uint32(codeAt+51*16)
+	m.order.PutUint32(m.index[50*8:], m.prel(b, indexAt+50*8))
+	m.order.PutUint32(m.index[51*8:], m.prel(a, indexAt+51*8))
+	m.index[50*8+6], m.index[51*8+6] = m.index[51*8+6], m.index[50*8+6]
+	for _, needs := range []bool{true, false} {
+		r := &lacking{r: bytes.NewReader(m.index)}
+		src := input.New("lib.so", r, int64(len(m.index)))
+		src.Budget = &input.Budget{}
+		tab, err := exidx.Open(src, indexAt, nil, exidx.Config{Order: m.order, File: "lib.so"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(tab, codeAt+10*16)
+		if needs {
+			r.err = &input.NeedError{Name: "lib.so", Ranges: []input.Range{{Offset: 1 << 17, Size: 1}}}
+		} else {
+			src.Budget.Cancel(errors.New("cancelled"))
+		}
+		if got := says(tab, codeAt+50*16+8); !strings.HasPrefix(got, "error: ") {
+			t.Errorf("without bytes: %s", got)
+		}
+		r.err = nil
+		src.Budget.Resume()
+		for _, i := range []uint64{10, 49, 50, 51, 52, n - 100} {
+			if got, want := says(tab, codeAt+i*16+8), fmt.Sprintf("cfa = $sp + %d,", i%8*4+4); !strings.HasPrefix(got, want) {
+				t.Errorf("needs %v, function %d: %s, want %s", needs, i, got, want)
 			}
 		}
 	}

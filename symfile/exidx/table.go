@@ -121,9 +121,6 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 			}
 			return err != nil || s > pc
 		}) - 1
-		if input.Needs(broken) {
-			return 0, 0, 0, broken
-		}
 		if broken == nil && i < 0 {
 			return -1, 0, 0, nil
 		}
@@ -137,7 +134,7 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 		}
 		// Each round searches once. A second one follows only after the first has found the table
 		// out of order and sorted it.
-		if t.sortTried {
+		if t.sortTried || t.src.Interrupted(broken) {
 			return 0, 0, 0, broken
 		}
 		if err := t.sort(broken); err != nil {
@@ -166,13 +163,11 @@ func (t *table) neighbours(i int, start, pc uint64) error {
 
 // sort sorts the entries of an unsorted section, once. It leaves out entries that it cannot read.
 func (t *table) sort(why error) error {
-	t.warn("order", why)
-	t.sortTried = true
 	type placed struct{ start, n uint32 }
 	var list []placed
 	for i := range t.count {
 		start, _, err := t.entry(i)
-		if input.Needs(err) {
+		if t.src.Interrupted(err) {
 			return err
 		}
 		if err != nil {
@@ -182,6 +177,8 @@ func (t *table) sort(why error) error {
 		list = append(list, placed{uint32(start), uint32(i)})
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].start < list[j].start })
+	t.warn("order", why)
+	t.sortTried = true
 	t.order, t.count = make([]uint32, len(list)), len(list)
 	for i, p := range list {
 		t.order[i] = p.n
@@ -247,7 +244,7 @@ func (t *table) ensureSorted() error {
 	last := uint64(0)
 	for i := range t.count {
 		start, _, err := t.entry(i)
-		if input.Needs(err) {
+		if t.src.Interrupted(err) {
 			return err
 		}
 		if err == nil && start < last {

@@ -196,7 +196,7 @@ func (t *Table) check() (unsorted bool, err error) {
 		return false, nil
 	}
 	unsorted, err = t.starts.Check()
-	if input.Needs(err) {
+	if t.src.Interrupted(err) {
 		return false, err
 	}
 	t.checked = true
