@@ -51,7 +51,7 @@ func (r *codeReader) has(rva uint64) bool {
 }
 
 // read returns up to n bytes of code from an address on: fewer at the end of a section, none if the
-// address is not in code. The only error is an *input.NeedError.
+// address is not in code. The only errors are those of a read that was interrupted.
 func (r *codeReader) read(rva uint64, n int) ([]byte, error) {
 	if rva < r.at || rva+uint64(n) > r.at+uint64(len(r.block)) {
 		const size = 1024
@@ -61,7 +61,7 @@ func (r *codeReader) read(rva uint64, n int) ([]byte, error) {
 				continue
 			}
 			b, err := r.pe.At(rva, int64(min(c[1]-rva, max(size, uint64(n)))))
-			if input.Needs(err) {
+			if r.pe.Src.Interrupted(err) {
 				return nil, err
 			}
 			if err == nil { // the program cannot run code that the file has no bytes of

@@ -294,7 +294,7 @@ func (t *table) row(e entry) (unwind.Row, bool, error) {
 		return row, false, nil
 	}
 	note, err := t.decode(t, e, &row)
-	if input.Needs(err) {
+	if t.src.Interrupted(err) {
 		return unwind.Row{}, false, err
 	}
 	if err != nil {

@@ -69,3 +69,46 @@ func TestSignedRanges(t *testing.T) {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
 	}
 }
+
+// lacking is a reader that has no bytes from an offset on, unless it is -1.
+type lacking struct {
+	r    *bytes.Reader
+	from int64
+}
+
+func (l *lacking) ReadAt(p []byte, off int64) (int, error) {
+	if l.from >= 0 && off+int64(len(p)) > l.from {
+		return 0, &input.NeedError{Name: "made.so", Ranges: []input.Range{{Offset: off, Size: int64(len(p))}}}
+	}
+	return l.r.ReadAt(p, off)
+}
+
+// TestNumberingNeeds: while bytes of functions that say how an i386 section numbers its registers are not there, no rules are
+// made, and later ones are right.
+func TestNumberingNeeds(t *testing.T) {
+	f := form{arch: cpu.X86, order: binary.LittleEndian, debug: true, version: 1, code: 1, data: -4, ra: 8, init: []byte{0x88, 1}}
+	b := f.build()
+	for i := range uint64(1000) {
+		code := []byte{0x0c, 5, 4} // cfa = esp + 4
+		if i < 500 {
+			code = []byte{0x0c, 5, 8}
+		}
+		b.fde(0x1000+i*16, 16, code)
+	}
+	r := &lacking{bytes.NewReader(b.b), -1}
+	tab, err := dwarfcfi.DebugFrame(input.New("made.so", r, int64(len(b.b))), b.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := tab.Row(0xfff); err != nil { // reads the index
+		t.Fatal(err)
+	}
+	r.from = 8 << 10
+	if _, ok, err := tab.Row(0x1000); ok || !input.Needs(err) {
+		t.Errorf("without bytes: %v %v", ok, err)
+	}
+	r.from = -1
+	if got, want := at(t, tab, cpu.X86, 0x1000), "cfa = $esp + 8, ra = [cfa − 4]"; got != want {
+		t.Errorf("later: %s, want %s", got, want)
+	}
+}

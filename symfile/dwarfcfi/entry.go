@@ -76,8 +76,14 @@ func (s *section) head(p []byte, off int64) (head, error) {
 	}
 	field := r.at()
 	size := 4
-	if h.wide && (!s.eh || s.wideMark(r)) {
-		size = 8
+	if h.wide {
+		wide, err := s.wideMark(r)
+		if err != nil {
+			return h, err
+		}
+		if wide {
+			size = 8
+		}
 	}
 	id := r.uint(size)
 	if r.err != nil {
@@ -104,29 +110,32 @@ func (s *section) head(p []byte, off int64) (head, error) {
 	return h, nil
 }
 
-// wideMark reports whether the CIE_id or CIE_pointer of an .eh_frame entry in the 64-bit form has 8
-// bytes. The CIE's version, which follows the field and is never 0, shows it.
+// wideMark reports whether the CIE_id or CIE_pointer of an entry in the 64-bit form has 8 bytes. In
+// .eh_frame the CIE's version, which follows the field and is never 0, shows it.
 //
 //	00 00 00 00 01                         CIE_id of 4 bytes, then version 1
 //	00 00 00 00 00 00 00 00 01             CIE_id of 8 bytes, then version 1
 //	24 00 00 00 00 00 00 00 …              a distance of 0x24 in either size, little-endian
-func (s *section) wideMark(r reader) bool {
-	if r.left() < 9 {
-		return false
+func (s *section) wideMark(r reader) (bool, error) {
+	if !s.eh || r.left() < 9 {
+		return !s.eh, nil
 	}
 	p := r.data[r.pos:]
 	first, second := s.Order.Uint32(p), s.Order.Uint32(p[4:])
 	if first == 0 {
-		return second == 0 || !knownVersion(p[4]) // a CIE_id of 8 bytes, or the high half of a big-endian distance
+		return second == 0 || !knownVersion(p[4]), nil // a CIE_id of 8 bytes, or the high half of a big-endian distance
 	}
 	// A little-endian distance has the same value in both sizes, so the CIE that it leads to
 	// decides.
 	off := r.at() - int64(first)
 	q, err := s.bytes(max(off, 0), min(headSize, s.src.Size-max(off, 0)))
-	if err != nil || off < 0 || len(q) < headSize || s.Order.Uint32(q) != 0xffffffff {
-		return false
+	switch {
+	case s.src.Interrupted(err):
+		return false, err
+	case err != nil || off < 0 || len(q) < headSize || s.Order.Uint32(q) != 0xffffffff:
+		return false, nil
 	}
-	return s.Order.Uint64(q[12:]) == 0
+	return s.Order.Uint64(q[12:]) == 0, nil
 }
 
 // knownVersion reports whether a CIE's version is one that exists: 1 of .eh_frame and DWARF 2, 3 of

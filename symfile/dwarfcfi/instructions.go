@@ -100,7 +100,9 @@ func (m *machine) recordEntryCFA() {
 // begin sets the machine to the state after the CIE's initial instructions.
 func (m *machine) begin(t *table, f *fde) error {
 	if f.cie.start == nil && f.cie.err == nil {
-		t.runCIE(f.cie)
+		if err := t.runCIE(f.cie); err != nil {
+			return err
+		}
 	}
 	if f.cie.err != nil {
 		return f.cie.err
@@ -116,18 +118,23 @@ func (m *machine) begin(t *table, f *fde) error {
 // has.
 const maxWork = 64 << 20
 
-// runCIE executes a CIE's initial instructions.
-func (t *table) runCIE(c *cie) {
+// runCIE executes a CIE's initial instructions. What is wrong with them is c.err; the error is of a
+// read that was interrupted.
+func (t *table) runCIE(c *cie) error {
 	if t.work += int64(len(c.init)); t.work > maxWork {
 		c.err = t.bad(c.off, fmt.Sprintf("CIEs with %d bytes of instructions in all", maxWork), "more")
-		return
+		return nil
 	}
 	m := machine{t: t, cie: c}
 	r := t.section.reader(c.init, c.initOff)
 	for r.pos < len(r.data) && r.err == nil {
 		m.step(&r)
 	}
+	if t.src.Interrupted(r.err) {
+		return r.err
+	}
 	c.err, c.start = r.err, &m.cur
+	return nil
 }
 
 // step executes one instruction. It returns true if the instruction sets the location. Two operands

@@ -1,6 +1,7 @@
 package dwarfcfi
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -252,20 +253,24 @@ const sampled = 256
 // psABI 4 is esp and 5 is ebp. On Apple's systems they are swapped in __eh_frame (Config.ESPIs5), and
 // some compilers swap them in .debug_frame too, which is wrong. At a function's first instruction the call has pushed only the return address, so
 // cfa = esp + 4: the register in that rule, in most functions, is esp.
-func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
-	if !t.Arch.SwappedDWARF {
-		return
-	}
+//
+// If bytes are not there yet, it reads on, so that one round has those of all functions, and returns the
+// error.
+func (t *table) detectNumbering(n int, at func(i int) (int64, error)) error {
 	var votes [2]int
+	var interrupted error
 	// The sample is spread over the section, since a linker may have joined code of several
 	// compilers.
 	step := max(1, n/sampled)
 	for i := 0; i < n; i += step {
 		off, err := at(i)
-		if err != nil {
-			continue
+		var f fde
+		if err == nil {
+			f, err = t.fdeAt(off)
 		}
-		f, err := t.fdeAt(off)
+		if t.src.Interrupted(err) {
+			interrupted = cmp.Or(interrupted, err)
+		}
 		if err != nil {
 			continue
 		}
@@ -274,4 +279,5 @@ func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
 		}
 	}
 	t.swapped = votes[1] > votes[0] || votes[1] == votes[0] && t.ESPIs5
+	return interrupted
 }

@@ -222,23 +222,20 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 }
 
 // ensureNumbered runs detectNumbering once, for i386.
-func (t *table) ensureNumbered() error {
+func (t *table) ensureNumbered() (err error) {
 	if t.numbered || !t.Arch.SwappedDWARF {
 		return nil
 	}
-	t.numbered = true
 	if t.hdr != nil {
-		t.detectNumbering(t.hdr.count, func(i int) (int64, error) {
+		err = t.detectNumbering(t.hdr.count, func(i int) (int64, error) {
 			_, off, err := t.hdr.pair(t, i)
 			return off, err
 		})
-		return nil
+	} else if err = t.index(); err == nil {
+		err = t.detectNumbering(len(t.fdes), func(i int) (int64, error) { return int64(t.fdes[i].off), nil })
 	}
-	if err := t.index(); err != nil {
-		return err
-	}
-	t.detectNumbering(len(t.fdes), func(i int) (int64, error) { return int64(t.fdes[i].off), nil })
-	return nil
+	t.numbered = err == nil
+	return err
 }
 
 // Each implements unwind.Table. It calls f by address, once for each range between changes of the
@@ -314,7 +311,9 @@ func scattered(list []fdeRange) bool {
 // A range is kept in have until the next one is known, since the next may be equal or begin at the
 // same address. After a damaged instruction the ranges end where the last advance led.
 func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) error {
-	if err := t.m.begin(t, e); err != nil {
+	if err := t.m.begin(t, e); t.src.Interrupted(err) {
+		return err
+	} else if err != nil {
 		t.warn("entry", err)
 		return nil
 	}
@@ -362,6 +361,9 @@ func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) 
 		if at >= end {
 			break
 		}
+	}
+	if t.src.Interrupted(r.err) {
+		return r.err
 	}
 	if r.err != nil {
 		t.warn("entry", r.err)

@@ -233,6 +233,46 @@ func TestUnsorted(t *testing.T) {
 	}
 }
 
+// TestEpilogueInterrupted: while bytes that tell an epilogue are not there, or may not be read, no rules are made: those of
+// the function's body would be wrong.
+func TestEpilogueInterrupted(t *testing.T) {
+	const other = codeAt + 0x100
+	rec := record(1, 0, 1, 0, code(1, 0, 3))
+	m := image(cpu.AMD64).put(records, rec...).put(records+0x40, rec...).entry(codeAt, codeAt+16, records).entry(other, other+16, records+0x40).
+		put(codeAt, 0x53, 0x90, 0x5b, 0xe9, 0xf8, 0, 0, 0) // push rbx; nop; pop rbx; jmp to the other function
+	const want = "cfa = $rsp + 8, ra = [cfa − 8], $rsi = unchanged, $rdi = unchanged"
+	if got := says(m.open(t), m.arch, codeAt+3); got != want {
+		t.Fatalf("%s, want %s", got, want)
+	}
+	for name, c := range map[string]struct {
+		from, to uint64
+		err      error
+	}{
+		"the other record": {records + 0x40, records + 0x80, &input.NeedError{Name: "a.dll"}},
+		"the code":         {codeAt, imageAt, &input.FormatError{File: "a.dll", Err: &input.BudgetError{}}},
+	} {
+		lack, cfg := true, m.config()
+		at := cfg.At
+		cfg.At = func(rva uint64, n int64) ([]byte, error) {
+			if lack && rva >= c.from && rva < c.to {
+				return nil, c.err
+			}
+			return at(rva, n)
+		}
+		tab, err := pdata.Open(input.FromBytes(".pdata", m.table), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := tab.Row(codeAt + 3); ok || err != c.err {
+			t.Errorf("%s: %v %v", name, ok, err)
+		}
+		lack = false
+		if got := says(tab, m.arch, codeAt+3); got != want {
+			t.Errorf("%s, later: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // Version 2 lists its epilogues. The first code has the size of all and says whether one is at the
 // end.
 func TestX64Listed(t *testing.T) {

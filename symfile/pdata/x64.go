@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -409,7 +408,7 @@ func (x *x64) leaf() unwind.Row {
 }
 
 // bytes reads up to n bytes of code, fewer at the end of the file's code. They hold until the next
-// call. An error that is not of missing bytes gives no bytes, as code that the file lacks.
+// call. An error of the file gives no bytes, as code that it lacks.
 func (x *x64) bytes(rva, end uint64, n int) ([]byte, error) {
 	if rva < x.codeAt || rva+uint64(n) > x.codeAt+uint64(len(x.code)) {
 		// Each asks for one instruction after the other, so it reads the code in blocks.
@@ -426,7 +425,7 @@ func (x *x64) bytes(rva, end uint64, n int) ([]byte, error) {
 		}
 		p, err := x.t.cfg.At(rva, size)
 		if err != nil {
-			if input.Needs(err) {
+			if x.t.src.Interrupted(err) {
 				return nil, err
 			}
 			return nil, nil

@@ -145,6 +145,9 @@ func (f *x64Function) isEntry(to uint64) (bool, error) {
 		return false, nil
 	}
 	other, err := f.x.open(e)
+	if t.src.Interrupted(err) {
+		return false, err
+	}
 	if err != nil {
 		return false, nil // it is another function's record that is broken
 	}

@@ -1,6 +1,7 @@
 package sframe
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -131,6 +132,42 @@ func TestRowsDrawWork(t *testing.T) {
 		if drawn := before - src.Left(input.Work); drawn < n {
 			t.Errorf("%d steps of work for %d rows", drawn, n)
 		}
+	}
+}
+
+// lacking is a reader that has no bytes from an offset on, unless it is -1.
+type lacking struct {
+	r    *bytes.Reader
+	from int64
+}
+
+func (l *lacking) ReadAt(p []byte, off int64) (int, error) {
+	if l.from >= 0 && off+int64(len(p)) > l.from {
+		return 0, &input.NeedError{Name: "made.so", Ranges: []input.Range{{Offset: off, Size: int64(len(p))}}}
+	}
+	return l.r.ReadAt(p, off)
+}
+
+// TestUnsortedLater: if bytes are not there yet when the order of functions is verified, a later lookup verifies it.
+func TestUnsortedLater(t *testing.T) {
+	made := madeSection{order: little, version: 2, abi: 3, ra: -8, flags: 1}
+	row := []madeRow{{sp: true, words: []int64{8}}}
+	for i := range 16000 {
+		made.funcs = append(made.funcs, madeFunc{start: uint64(0x10000 + 16*i), size: 16, addr: 1, rows: row})
+	}
+	made.funcs = append(made.funcs, madeFunc{start: 0x100, size: 16, addr: 1, rows: row})
+	data := made.bytes()
+	r := &lacking{bytes.NewReader(data), 192 << 10}
+	table, err := Open(input.New("made.so", r, int64(len(data))), 0, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := table.Row(0x100); ok || !input.Needs(err) {
+		t.Errorf("without bytes: %v %v", ok, err)
+	}
+	r.from = -1
+	if _, ok, err := table.Row(0x100); !ok || err != nil {
+		t.Errorf("later: %v %v", ok, err)
 	}
 }
 

@@ -167,7 +167,6 @@ func (t *table) find(off int64) (function, bool, error) {
 	if ok || err != nil || t.Flags&Sorted == 0 || t.inMemory || t.verified || t.Functions > maxVerified {
 		return fn, ok, err
 	}
-	t.verified = true
 	// A search in an unsorted section can miss a function that is there. So the first miss checks
 	// the order of all functions, once.
 	last := int64(math.MinInt64)
@@ -185,6 +184,7 @@ func (t *table) find(off int64) (function, bool, error) {
 		}
 		last = v
 	}
+	t.verified = true
 	return fn, false, nil
 }
 
