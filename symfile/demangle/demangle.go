@@ -2,8 +2,9 @@
 // Android, MinGW), of Rust, in its legacy and v0 manglings, of D, and of Swift 4 and later. Name
 // returns other names as they are. Microsoft's names are the package msvc's.
 //
-// A library reads the names of C++ and of legacy Rust. It reads those of v0 wrongly where an empty
-// identifier precedes a digit, as in a closure of a closure, so v0.go reads them.
+// A library reads the names of C++. It reads those of Rust wrongly: in v0 where an empty identifier
+// precedes a digit, as in a closure of a closure, and in the legacy mangling where an identifier begins
+// with an underscore. So v0.go and rust_legacy.go read them.
 //
 // Names come from untrusted files. Name limits the length of its input and output, and returns a
 // name mangled if the library below panics on it.
@@ -61,8 +62,9 @@ func Name(raw string) string {
 	case isSwift(name):
 		readable, ok = swiftName(name)
 	default:
-		readable, ok = toString(name)
-		suffix = legacyRustSuffix(name)
+		if readable, suffix, ok = legacyRust(name); !ok {
+			readable, ok = toString(name)
+		}
 	}
 	if !ok {
 		return cut(raw)
@@ -103,7 +105,7 @@ func dropUnderscore(s string) string {
 	return s
 }
 
-// toString demangles a name. ok is false if the name is not mangled or broken, or the library
+// toString demangles a name of C++. ok is false if the name is not mangled or broken, or the library
 // fails.
 func toString(name string) (s string, ok bool) {
 	defer func() {
@@ -111,33 +113,8 @@ func toString(name string) (s string, ok bool) {
 			s, ok = "", false
 		}
 	}()
-	s, err := demangle.ToString(name, demangle.MaxLength(maxOutPower))
+	s, err := demangle.ToString(name, demangle.NoRust, demangle.MaxLength(maxOutPower))
 	return s, err == nil && s != ""
-}
-
-// legacyRustSuffix returns the compiler's suffix of a name in Rust's legacy mangling: ".llvm.123".
-// The library drops it, though it keeps those of C++.
-func legacyRustSuffix(name string) string {
-	if end := strings.LastIndex(name, "E."); end > 20 && name[end-19:end-16] == "17h" {
-		return name[end+1:]
-	}
-	return ""
-}
-
-// dropRustHash removes "::h0123456789abcdef" from a name that was demangled before it was written
-// to the symbol file.
-func dropRustHash(s string) string {
-	const hash = len("::h0123456789abcdef")
-	at := len(s) - hash
-	if at <= 0 || s[at:at+3] != "::h" {
-		return s
-	}
-	for _, c := range []byte(s[at+3:]) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return s
-		}
-	}
-	return s[:at]
 }
 
 // cut shortens a name to the limit, at the border of a character.

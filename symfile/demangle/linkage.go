@@ -59,13 +59,6 @@ func withoutSuffix(symbol string) string {
 	return name
 }
 
-// isLegacyRust reports whether a mangled name is one of Rust's old mangling: its last part is a hash,
-// "17h0123456789abcdefE".
-func isLegacyRust(name string) bool {
-	const hash = len("17h0123456789abcdefE")
-	return len(name) > hash && strings.HasSuffix(name, "E") && name[len(name)-hash:len(name)-hash+3] == "17h"
-}
-
 // sameRust reports whether the last part of a mangled Rust name is a plain name. Both may have type
 // arguments. A closure has a number, but for the old mangling. The readable names are:
 //

@@ -45,6 +45,8 @@ func TestLinkage(t *testing.T) {
 		// Rust.
 		{"_ZN4core3fmt5write17h0123456789abcdefE", "write", "_ZN4core3fmt5write17h0123456789abcdefE"},
 		{"_ZN4core3fmt5write17h0123456789abcdefE", "h0123456789abcdef", ""},
+		{"_ZN3std2io5stdio6_print17h0123456789abcdefE", "_print", "_ZN3std2io5stdio6_print17h0123456789abcdefE"},
+		{"_ZN3std2io5stdio6_print17h0123456789abcdefE", "print", ""},
 		{"_ZN4core3fmt5write17h0123456789abcdefE.llvm.42", "write", "_ZN4core3fmt5write17h0123456789abcdefE"},
 		{"_ZN70_$LT$alloc..vec..Vec$LT$T$C$A$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE", "drop<u8>",
 			"_ZN70_$LT$alloc..vec..Vec$LT$T$C$A$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE"},
