@@ -1,6 +1,7 @@
 package demangle
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -249,6 +250,16 @@ func (s *swiftParser) pop(kinds swiftKinds) *swiftNode {
 	}
 	s.stack = s.stack[:len(s.stack)-1]
 	return n
+}
+
+// popTypes returns the last types, as many as follow each other, in their order.
+func (s *swiftParser) popTypes() (types []*swiftNode) {
+	for t := s.pop(swiftType); t != nil; t = s.pop(swiftType) {
+		types = append(types, t)
+	}
+	slices.Reverse(types)
+	s.draw(len(types))
+	return types
 }
 
 // popChild returns what is in the last type.

@@ -1,6 +1,7 @@
 package demangle
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,6 +149,7 @@ func TestSwiftGrowth(t *testing.T) {
 		"many type arguments":  func(n int) string { return "$s3app1SVy" + strings.Repeat("Si", n/2) + "GD" },
 		"many requirements":    func(n int) string { return "$s3app1fyyx" + strings.Repeat("SHRz", n/4) + "lF" },
 		"many specializations": func(n int) string { return "$s3app1fyyF" + strings.Repeat("Tf4d_n", n/6) },
+		"a type many times":    func(n int) string { return "$sS" + strconv.Itoa(2*n) + "iTH" },
 		"words":                func(n int) string { return "$s3app8HelloYou" + strings.Repeat("0BB0", n/4) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package demangle
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -229,9 +230,9 @@ func (s *swiftParser) witness(c byte) *swiftNode {
 	case 'Z', 'z':
 		var vars []*swiftNode
 		for s.pop(swiftFirst) != nil {
-			vars = append([]*swiftNode{s.pop(swiftDeclName)}, vars...)
-			s.draw(len(vars))
+			vars = append(vars, s.pop(swiftDeclName))
 		}
+		slices.Reverse(vars)
 		text := "one-time initialization function for "
 		if c == 'z' {
 			text = "one-time initialization token for "
@@ -359,10 +360,7 @@ func (s *swiftParser) keyPath(c byte) *swiftNode {
 			text = "key path index hash operator for "
 		}
 		sig := s.pop(swiftSignature)
-		var types []*swiftNode
-		for t := s.pop(swiftType); t != nil; t = s.pop(swiftType) {
-			types = append([]*swiftNode{t}, types...)
-		}
+		types := s.popTypes()
 		n := len(types)
 		if n >= swiftMostParts || n == 0 && sig == nil {
 			return nil
@@ -377,11 +375,7 @@ func (s *swiftParser) keyPath(c byte) *swiftNode {
 	if c == 'k' {
 		text = "key path setter for $0 : "
 	}
-	var types []*swiftNode
-	for t := s.pop(swiftType); t != nil; t = s.pop(swiftType) {
-		types = append([]*swiftNode{t}, types...)
-		s.draw(len(types))
-	}
+	types := s.popTypes()
 	sig := s.pop(swiftSignature)
 	of := s.pop(swiftAny &^ swiftMarkers)
 	if len(types) == 0 {
@@ -490,11 +484,7 @@ func (s *swiftParser) specializedFunction() *swiftNode {
 	for i := len(changes) - 1; i >= 0 && !s.failed; i-- {
 		one, text := changes[i], changes[i].text
 		if one.payload != "" {
-			types := s.node(swiftTypeList, "")
-			for t := s.pop(swiftType); t != nil; t = s.pop(swiftType) {
-				types.kids = append([]*swiftNode{t}, types.kids...)
-				s.draw(len(types.kids))
-			}
+			types := s.node(swiftTypeList, "", s.popTypes()...)
 			name := s.pop(swiftIdentifier)
 			if name == nil || len(types.kids) > 0 && one.payload != "closure" && one.payload != "path" || one.payload == "path" && len(types.kids) != 2 {
 				return nil
@@ -521,12 +511,13 @@ func (s *swiftParser) specializedFunction() *swiftNode {
 			if result && i == len(changes)-1 {
 				where = "Return = "
 			}
-			parts = append([]string{where + text}, parts...)
+			parts = append(parts, where+text)
 		}
 	}
 	if head != "" {
-		parts = append([]string{head}, parts...)
+		parts = append(parts, head)
 	}
+	slices.Reverse(parts)
 	if s.failed || len(kids) > swiftMostParts {
 		return nil
 	}

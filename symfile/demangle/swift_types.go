@@ -1,6 +1,7 @@
 package demangle
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -233,9 +234,7 @@ func (s *swiftParser) popList(pop func() *swiftNode) (list []*swiftNode, ok bool
 		}
 		list = append(list, n)
 	}
-	for i, k := 0, len(list)-1; i < k; i, k = i+1, k-1 {
-		list[i], list[k] = list[k], list[i]
-	}
+	slices.Reverse(list)
 	return list, true
 }
 
@@ -291,12 +290,7 @@ func (s *swiftParser) boundLists() (lists []*swiftNode, retroactive *swiftNode) 
 		retroactive = n // it only matters that there is one
 	}
 	for !s.failed {
-		list := s.node(swiftTypeList, "")
-		for t := s.pop(swiftType); t != nil; t = s.pop(swiftType) {
-			list.kids = append([]*swiftNode{t}, list.kids...)
-			s.draw(len(list.kids))
-		}
-		lists = append(lists, list)
+		lists = append(lists, s.node(swiftTypeList, "", s.popTypes()...))
 		if s.pop(swiftEmpty) != nil {
 			return lists, retroactive
 		}
@@ -523,10 +517,10 @@ func (s *swiftParser) signature(counted bool) *swiftNode {
 		if r.kind == swiftPackMarker {
 			packs[r.kid(0).kid(0).index] = true
 		} else {
-			requirements = append([]*swiftNode{r}, requirements...)
-			s.draw(len(requirements))
+			requirements = append(requirements, r)
 		}
 	}
+	slices.Reverse(requirements)
 	var b strings.Builder
 	b.WriteString("<")
 	for depth, count := range counts {
