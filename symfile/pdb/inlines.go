@@ -250,35 +250,15 @@ func (m *moduleData) readSites(fn *function) ([]site, error) {
 			return sites, &input.FormatError{File: m.s.Name, Part: "symbols", Offset: off, Want: fmt.Sprintf("a record of 4 to %d bytes", limit-off), Have: fmt.Sprint(size)}
 		}
 		switch {
-		case kind == symInlineSite || kind == symInlineSite2: // 4 parent, 8 end, 12 id, 16 annotations, or 16 count and 20 annotations
+		case kind == symInlineSite || kind == symInlineSite2:
 			rec, err := m.bytes(off, size)
 			if err != nil {
 				return nil, err
 			}
-			s := site{parent: -1, id: u32(rec, 12)}
-			// The nearest scope around that is a site, not a block, is the caller.
-			for i := len(open) - 1; i >= 0 && s.parent < 0; i-- {
-				s.parent = open[i]
-			}
-			if s.parent >= 0 {
-				s.depth = sites[s.parent].depth + 1
-			}
-			from, err := m.origin(s.id)
+			s, err := m.readSite(rec, fn, sites, open)
 			if err != nil {
 				return nil, err
 			}
-			text := rec[min(16, len(rec)):]
-			if kind == symInlineSite2 {
-				text = rec[min(20, len(rec)):]
-			}
-			// A call's code is inside of the code of the call around it. What a damaged file has
-			// outside of that is cut off, so that the depth of a site says which one is the
-			// innermost.
-			s.lines = annotated(text, uint32(fn.at), from)
-			if s.parent >= 0 {
-				s.lines = within(s.lines, sites[s.parent].ranges)
-			}
-			s.ranges = joined(s.lines)
 			// A span takes two bytes of annotations; calls in each other could share theirs without
 			// end.
 			if spans += int64(len(s.lines)); spans > limit-int64(fn.off) {
@@ -301,6 +281,33 @@ func (m *moduleData) readSites(fn *function) ([]site, error) {
 		off += size
 	}
 	return sites, nil
+}
+
+// readSite reads the record of an inlined call of a function: 4 parent, 8 end, 12 id, 16 annotations, or
+// 16 count and 20 annotations. sites are those before it, open the scopes around it, as in readSites.
+func (m *moduleData) readSite(rec []byte, fn *function, sites []site, open []int) (site, error) {
+	s := site{parent: -1, id: u32(rec, 12)}
+	// The nearest scope around that is a site, not a block, is the caller.
+	for i := len(open) - 1; i >= 0 && s.parent < 0; i-- {
+		s.parent = open[i]
+	}
+	from, err := m.origin(s.id)
+	if err != nil {
+		return s, err
+	}
+	notes := 16
+	if u16(rec, 2) == symInlineSite2 {
+		notes = 20
+	}
+	s.lines = annotated(rec[min(notes, len(rec)):], uint32(fn.at), from)
+	// A call's code is inside of the code of the call around it. What a damaged file has outside of
+	// that is cut off, so that the depth of a site says which one is the innermost.
+	if s.parent >= 0 {
+		s.depth = sites[s.parent].depth + 1
+		s.lines = within(s.lines, sites[s.parent].ranges)
+	}
+	s.ranges = joined(s.lines)
+	return s, nil
 }
 
 // Binary annotations: a program whose steps change an address, a line or a file; those that change

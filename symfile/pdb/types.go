@@ -124,9 +124,12 @@ func (t *types) record(number uint32) ([]byte, error) {
 			}
 			return t.s.Bytes(t.base+at, size)
 		}
-		at, n = at+size, n+1
-		if err := t.s.Draw(input.Work, 1); err != nil {
-			return nil, t.s.Wrap("types", t.base+at, err)
+		// A table leads to each 8 KB of records or so, but that of a damaged file need not.
+		const together = 64
+		if at, n = at+size, n+1; n%together == 0 {
+			if err := t.s.Draw(input.Work, together); err != nil {
+				return nil, t.s.Wrap("types", t.base+at, err)
+			}
 		}
 	}
 }
