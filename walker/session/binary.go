@@ -59,21 +59,6 @@ func (y *lookups) binary(module int) *symbols.File {
 	return ms.program()
 }
 
-// HoldsPrograms: the dump's memory has the beginning of one of its programs, and the unwind rules of
-// its processor are in those (Options.OpenImage).
-func (s *Session) HoldsPrograms() bool {
-	if s.Arch() != nil && s.Arch().StackWIN && s.Wow64() == nil || s.Memory == nil {
-		return false
-	}
-	for i := range s.Modules {
-		var magic [2]byte
-		if s.Memory.Read(s.Modules[i].Base, magic[:]) == len(magic) && string(magic[:]) == "MZ" {
-			return true
-		}
-	}
-	return false
-}
-
 // lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there
 // is its debug information, the program must take that in.
 func (s *Session) lookForImage(module int) {

@@ -444,7 +444,10 @@ func (fs *Files) addMicrodumps(it *item) {
 	again := func(i int) func() (*core.Dump, error) {
 		return func() (*core.Dump, error) {
 			all, err := microdump.Read(it.src)
-			if err != nil || i >= len(all) {
+			if err == nil && i >= len(all) {
+				err = fmt.Errorf("it has %d now", len(all))
+			}
+			if err != nil {
 				return nil, fmt.Errorf("%s: microdump %d cannot be read again: %w", it.Name, i+1, err)
 			}
 			return all[i], nil

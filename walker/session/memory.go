@@ -29,8 +29,9 @@ func (s *Session) MemoryView(start uint64, size int, texts bool) (*report.Memory
 		r := report.MemoryRow{Address: at, From: "dump"}
 		if n == 0 {
 			if n, r.From = s.Dump.Code(at, p), ""; n > 0 {
-				m, _ := s.walked.walker.Modules.Find(at)
-				r.From = s.Modules[max(m, 0)].Name
+				if m, _ := s.walked.walker.Modules.Find(at); m >= 0 {
+					r.From = s.Modules[m].Name
+				}
 			}
 		}
 		r.Bytes = p[:n]
@@ -157,15 +158,16 @@ func (p *pointers) in(address uint64) report.Pointee {
 // text returns the printable text at an address, of at least 4 bytes, up to 40.
 func (p *pointers) text(address uint64) string {
 	var b [40]byte
-	text := printable(b[:p.s.Dump.Code(address, b[:])])
+	text, _ := printable(b[:p.s.Dump.Code(address, b[:])])
 	if len(text) < 4 {
 		return ""
 	}
 	return text
 }
 
-// printable returns the text at the beginning of some bytes: in ASCII, or in UTF-16 of these characters.
-func printable(p []byte) string {
+// printable returns the text at the beginning of some bytes, and how many of them it takes: in ASCII, or in UTF-16 of
+// these characters.
+func printable(p []byte) (text string, size int) {
 	const most = 40
 	is := func(c byte) bool { return c >= ' ' && c <= '~' }
 	n := 0
@@ -173,16 +175,11 @@ func printable(p []byte) string {
 		n++
 	}
 	if n != 1 {
-		return string(p[:n])
+		return string(p[:n]), n
 	}
 	var wide []byte
-	for i := 0; i+1 < len(p) && len(wide) < most; i += 2 {
-		switch {
-		case is(p[i]) && p[i+1] == 0:
-			wide = append(wide, p[i])
-		default:
-			return string(wide)
-		}
+	for i := 0; i+1 < len(p) && len(wide) < most && is(p[i]) && p[i+1] == 0; i += 2 {
+		wide = append(wide, p[i])
 	}
-	return string(wide)
+	return string(wide), 2 * len(wide)
 }

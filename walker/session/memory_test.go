@@ -149,3 +149,54 @@ func TestMemoryRows(t *testing.T) {
 		}
 	}
 }
+
+// TestStackTexts: a text of two bytes a character is listed once, however its end lies among the words, and a text after
+// it is, too.
+func TestStackTexts(t *testing.T) {
+	const sp = 0x7ffe0000
+	wide := func(text string) (b []byte) {
+		for _, c := range []byte(text) {
+			b = append(b, c, 0)
+		}
+		return b
+	}
+	stack := wide("C:\\tiles\\palette.bin\x00")
+	stack = append(stack, make([]byte, 8-len(stack)%8)...)
+	stack = append(append(stack, "plain text\x00\x00\x00\x00\x00\x00"...), wide("a second one")...)
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": sp, "rbp": 0})
+	st := story{dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 2}).
+		Thread(7, ctx, sp, stack).Exception(7, 0xc0000005, 0, 0x45, ctx).Bytes()}
+	memory, err := st.open(t).Session(0).WholeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := memory.StackTexts(0)
+	var texts []string
+	for _, f := range found {
+		texts = append(texts, f.Text)
+	}
+	if want := []string{`C:\tiles\palette.bin`, "plain text", "a second one"}; err != nil || !slices.Equal(texts, want) {
+		t.Errorf("%q, %v, want %q", texts, err, want)
+	}
+}
+
+// TestFindNowhere: a search of memory that a program only says it has ends by the work that it may take.
+func TestFindNowhere(t *testing.T) {
+	st := memoryStory()
+	s := st.open(t).Session(0)
+	memory, err := s.WholeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory.spans = []memorySpan{{0x400000, 1 << 62, 0}}
+	f, err := memory.Search([]Pattern{{Bytes: []byte("x")}})
+	for i := 0; err == nil && !f.Ended; i++ {
+		if i == 1<<14 {
+			t.Fatalf("%d steps, %d of %d bytes", i, f.Done, f.Total)
+		}
+		err = f.Step(searchBlock * 16)
+	}
+	if err == nil {
+		t.Error("all is searched")
+	}
+}

@@ -40,6 +40,7 @@ const (
 	// maxSourceTexts and maxSourceBytes are how many are kept, and how large they are together.
 	maxSourceTexts = 16
 	maxSourceBytes = 2 * maxSourceText
+	lineMemory     = 8 // bytes of an element of SourceText.starts
 )
 
 // addSource enters a source file. All files of a folder are one item.
@@ -217,7 +218,7 @@ func (fs *Files) SourceFor(path string, sum symbol.Sum) *SourceText {
 	z.texts = slices.Insert(z.texts, 0, t)
 	total := 0
 	for i, t := range z.texts {
-		if total += len(t.data); i >= maxSourceTexts || total > maxSourceBytes {
+		if total += len(t.data) + lineMemory*len(t.starts); i >= maxSourceTexts || total > maxSourceBytes {
 			z.texts = z.texts[:i:i]
 			break
 		}

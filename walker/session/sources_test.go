@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -85,5 +86,20 @@ func TestSourceRevision(t *testing.T) {
 	other := symbol.Sum{Kind: "SHA-1", Hex: fmt.Sprintf("%x", sha1.Sum([]byte("new\n")))}
 	if s := fs.SourceFor("/b/only.c", other); s == nil || !strings.Contains(s.Doubt(), "another revision") || s.Line(1) != "old" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestSourceMemory: the texts that are kept are counted with the list of their lines, which may be larger than they are.
+func TestSourceMemory(t *testing.T) {
+	fs := NewFiles(Options{})
+	for i := range 4 {
+		name := fmt.Sprintf("p/%d.c", i)
+		fs.Add(input.FromBytes(name, bytes.Repeat([]byte("\n"), maxSourceBytes/12)))
+		if s := fs.SourceFor(name, symbol.Sum{}); s.Count() != maxSourceBytes/12 {
+			t.Fatalf("%d lines", s.Count())
+		}
+	}
+	if n := len(fs.sources.texts); n != 1 {
+		t.Errorf("%d texts are kept", n)
 	}
 }

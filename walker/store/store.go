@@ -444,7 +444,7 @@ func (s *Store) Collect(before time.Time) (c Collected, err error) {
 			c.Contents, c.Bytes = c.Contents+1, c.Bytes+st.Size()
 			return remove(path)
 		}
-		if sym, isIndex := strings.CutSuffix(full, indexEnding); isIndex {
+		if sym, isIndex := strings.CutSuffix(full, indexEnding); isIndex && strings.HasSuffix(sym, ".sym") {
 			if _, err := os.Stat(sym); errors.Is(err, fs.ErrNotExist) {
 				return remove(path)
 			}

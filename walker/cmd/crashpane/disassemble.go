@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -85,7 +86,7 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	var r *report.Report
 	var code *report.Code
 	if len(files.Files.Dumps()) == 0 && slices.ContainsFunc(items, hasCode) {
-		if r, code, err = d.program(files, items, args); err != nil {
+		if r, code, err = d.program(files, items, args, address); err != nil {
 			return err
 		}
 		return d.write(files, r, code, stdout)
@@ -112,8 +113,9 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	return d.write(files, r, code, stdout)
 }
 
-// program lists the code of a program without a dump: at the address, or of the function that the second argument names.
-func (d *disassembleRun) program(files *disk.Set, items []session.Item, args []string) (*report.Report, *report.Code, error) {
+// program lists the code of a program without a dump: at the address of --at, or of the function or address that the
+// second argument names.
+func (d *disassembleRun) program(files *disk.Set, items []session.Item, args []string, at uint64) (*report.Report, *report.Code, error) {
 	where, symbols := d.at, args[1:]
 	switch {
 	case d.thread >= 0 || d.frame > 0:
@@ -123,7 +125,7 @@ func (d *disassembleRun) program(files *disk.Set, items []session.Item, args []s
 	case where == "":
 		where, symbols = symbols[0], symbols[1:]
 	default:
-		where = "0x" + strings.TrimPrefix(where, "0x")
+		where = fmt.Sprintf("0x%x", at)
 	}
 	item, err := choose(args[0], items, d.arch)
 	if err != nil {
@@ -139,14 +141,14 @@ func (d *disassembleRun) program(files *disk.Set, items []session.Item, args []s
 		return nil, nil, err
 	}
 	defer opened.Close()
-	at, named, err := opened.Address(where)
+	from, named, err := opened.Address(where)
 	if err != nil {
 		return nil, nil, err
 	}
 	if named {
 		d.wish.Whole = true
 	}
-	code, err := opened.CodeAt(at, d.wish)
+	code, err := opened.CodeAt(from, d.wish)
 	if err == nil {
 		code.Demangle(msvc.Name)
 	}

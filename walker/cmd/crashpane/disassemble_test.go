@@ -145,6 +145,7 @@ func TestDisassembleProgram(t *testing.T) {
 		{[]string{program, "run"}, []string{"run + 0x0, code of " + program, " ->  0x40047c  53 ", "; rule: cfa rsp+8, ra cfa-8\n", "call 0x400450                   ; first@plt + 0x0\n", " ret "}},
 		{[]string{program, "0x40048a"}, []string{"run + 0xe", " ->  0x40048a  e8 c1 ff ff ff "}},
 		{[]string{"--at", "40048a", "--after", "1", program}, []string{" ->  0x40048a  e8 c1 ff ff ff "}},
+		{[]string{"--at", "0X40048A", "--after", "1", program}, []string{" ->  0x40048a  e8 c1 ff ff ff "}},
 		{[]string{program, "started", sym}, []string{"started + 0x0, code of " + program, " ->  0x47c  53 "}},
 		{[]string{"../../../symfile/elf/testdata/mips-linux-gnu.elf", "run"}, []string{"mips instructions are not decoded", " ->  0x40048c  27 bd ff d0\n"}},
 		{[]string{"../../../testdata/sample/libtilecodec.so.sym", "tile::blend_edges"}, []string{"a symbol file has no code", "add libtilecodec.so with id F3549FB14E831B409A6B97A1CCACE8B9D072AADC\n"}},

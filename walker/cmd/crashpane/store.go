@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -77,12 +78,19 @@ func (a *age) String() string { return time.Duration(*a).String() }
 
 // Set implements flag.Value.
 func (a *age) Set(s string) error {
-	var days int
+	const day = 24 * time.Hour
+	var days int64
 	if n, err := fmt.Sscanf(s+"\n", "%dd\n", &days); n == 1 && err == nil {
-		*a = age(days) * age(24*time.Hour)
+		if days < 0 || days > math.MaxInt64/int64(day) {
+			return errors.New("not an age")
+		}
+		*a = age(days) * age(day)
 		return nil
 	}
 	d, err := time.ParseDuration(s)
+	if err == nil && d < 0 {
+		err = errors.New("not an age")
+	}
 	*a = age(d)
 	return err
 }

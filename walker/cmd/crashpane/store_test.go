@@ -127,7 +127,8 @@ func TestStoreForms(t *testing.T) {
 	if code, _, stderr := crashpane("store", "add", dir, "store_test.go"); code != exitFailed || !strings.Contains(stderr, "no layout") {
 		t.Errorf("a text: exit %d: %s", code, stderr)
 	}
-	for _, args := range [][]string{{"store"}, {"store", "add"}, {"store", "add", dir}, {"store", "check", dir, dir}, {"store", "sweep", dir}, {"store", "--older-than", "x", "gc", dir}} {
+	for _, args := range [][]string{{"store"}, {"store", "add"}, {"store", "add", dir}, {"store", "check", dir, dir}, {"store", "sweep", dir}, {"store", "--older-than", "x", "gc", dir},
+		{"store", "--older-than", "213504d", "gc", dir}, {"store", "--older-than=-5h", "gc", dir}} {
 		if code, _, _ := crashpane(args...); code != exitUsage {
 			t.Errorf("%v: exit %d", args, code)
 		}
