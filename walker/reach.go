@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -352,6 +353,9 @@ func (s *walk) slotJumps(f *function, code []byte) (list []landing) {
 // maxJumps bounds what is read of one function, in bytes, and what is kept of all functions, in jumps.
 const maxJumps = 64 << 10
 
+// jumpWork is the work of following a jump, in steps.
+const jumpWork = 32
+
 // jumpsOf returns where a function jumps to outside of itself. mode is the Thumb bit of its address. On
 // a CPU whose instructions have no fixed size, bytes in the middle of one may look like a jump too: that
 // they lead to the first byte of a certain function by accident is as good as impossible.
@@ -361,7 +365,7 @@ func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 	}
 	n := int(min(f.end-f.start, maxJumps))
 	code := make([]byte, n+cpu.MaxJumpBytes) // the end of the last jump is whatever is behind the function
-	if s.Code.Read(f.start, code[:n]) < n {
+	if s.Budget.Draw(input.Work, int64(n/s.arch.JumpAlign)) != nil || s.Code.Read(f.start, code[:n]) < n {
 		return nil, false
 	}
 	list := []landing{}
@@ -376,6 +380,9 @@ func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 		to = s.arch.Mask(to)
 		if start := s.arch.CodeAddress(to); !ok || start >= f.start && start < f.end || !s.Modules.Covers(start) {
 			continue
+		}
+		if s.Budget.Draw(input.Work, jumpWork) != nil {
+			return nil, false
 		}
 		l := s.land(to)
 		next := s.called(&l)

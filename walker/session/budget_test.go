@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/bits"
 	"strings"
 	"testing"
@@ -135,5 +137,76 @@ func TestCancel(t *testing.T) {
 	}
 	if err := fs.Budget().Err(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// jumpingDump is a dump of amd64, whose stack has return addresses behind calls of functions that jump on a thousand
+// times a kilobyte, and its symbols. A scan follows each jump, in vain, and finds every fortieth word.
+func jumpingDump(frames int) (dump []byte, symbols string) {
+	const base, kinds, size, caller = 0x400000, 8, 0x10000, 0x1000
+	code := bytes.Repeat([]byte{0xf4}, caller+kinds*size) // hlt
+	jump := func(opcode byte, at, to int) {
+		code[at] = opcode
+		binary.LittleEndian.PutUint32(code[at+1:], uint32(to-(at+5)))
+	}
+	symbols = fmt.Sprintf("MODULE Linux x86_64 %s app\nFUNC 1000 %x 0 caller\n", appID, caller)
+	var words []uint64
+	for k := range kinds {
+		call, function := 16+5*k, caller+k*size
+		jump(0xe8, call, function)
+		words = append(words, base+0x1000+uint64(call)+5)
+		symbols += fmt.Sprintf("FUNC %x %x 0 f%d\n", 0x1000+function, size, k)
+		for at := function; at+5 <= function+size; at += 5 {
+			jump(0xe9, at, 0xf00+at%7)
+		}
+	}
+	jump(0xe8, 0x800, 0)
+	var stack []byte
+	for i := range frames * 40 {
+		word := words[i%kinds]
+		if i%40 == 39 {
+			word = base + 0x1805
+		}
+		stack = binary.LittleEndian.AppendUint64(stack, word)
+	}
+	ctx := dumptest.AMD64(map[string]uint64{"rip": base + 0x1700, "rsp": 0x7ffe0000, "rbp": 0})
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).Module(base, 0x100000, "/opt/app", appELF).
+		Thread(7, ctx, 0x7ffe0000, stack).Memory(base+0x1000, code).Exception(7, 11, 1, 0x45, ctx).Bytes(), symbols
+}
+
+// callingDump is a dump of arm64 that was stopped at the end of a function of calls alone, and its symbols. Each is
+// of a large function, which is looked at since it may save registers for its caller.
+func callingDump() (dump []byte, symbols string) {
+	const base, size = 0x400000, 0x40000
+	code := binary.LittleEndian.AppendUint32(nil, 0xaa1e03e1) // mov x1, x30
+	for at := len(code); at < size; at += 4 {
+		code = binary.LittleEndian.AppendUint32(code, 0x94000000|uint32(size-at)/4) // bl
+	}
+	for range size / 4 {
+		code = binary.LittleEndian.AppendUint32(code, 0xd503201f) // nop
+	}
+	ctx := dumptest.ARM64(map[string]uint64{"pc": base + 0x1000 + size - 8, "sp": 0x7ffe0000})
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 12, Platform: 0x8201}).Module(base, 0x100000, "/opt/app", appELF).
+			Thread(7, ctx, 0x7ffe0000, make([]byte, 64)).Memory(base+0x1000, code).Exception(7, 11, 1, 0x45, ctx).Bytes(),
+		fmt.Sprintf("MODULE Linux arm64 %s app\nFUNC 1000 %x 0 caller\nFUNC %x %x 0 callee\n", appID, size, 0x1000+size, size)
+}
+
+// Code that walks follow to find callers costs work, which ends.
+func TestCodeWithinBudget(t *testing.T) {
+	jumping, jumps := jumpingDump(100)
+	calling, calls := callingDump()
+	for _, c := range []struct {
+		dump    []byte
+		symbols string
+	}{{jumping, jumps}, {calling, calls}} {
+		fs := NewFiles(Options{})
+		fs.Add(input.FromBytes("a.dmp", c.dump))
+		fs.Add(input.FromBytes("a.sym", []byte(c.symbols)))
+		b := fs.Budget()
+		b.Draw(input.Work, b.Left(input.Work)-20<<20)
+		fs.Report(0)
+		if !errors.As(b.Err(), new(*input.BudgetError)) {
+			t.Errorf("%s: %v, %d steps are left", c.symbols[:20], b.Err(), b.Left(input.Work))
+		}
 	}
 }
