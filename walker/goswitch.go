@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -132,6 +133,10 @@ func (t *Steps) across(i int, sw *goSwitch) bool {
 	}
 	name, attempts := goName(s.frames[i].Symbol.Name), s.backTo(i)
 	switch {
+	case found && s.passed(&regs):
+		found = false
+		t.stop = &Stop{Kind: StopNoProgress, Attempts: attempts,
+			Detail: fmt.Sprintf("the stack was switched here, and the stack pointer that %s saved leads back to a frame before (pc 0x%x, sp 0x%x)", name, regs.PC(), regs.SP())}
 	case found:
 		f := Frame{PC: regs.PC(), Lookup: regs.PC() - s.arch.CallSize, Regs: regs, Trust: TrustCFI, Source: SourceCFI, Row: row, Attempts: attempts}
 		if row.Origin.Part == goPart {
@@ -141,8 +146,8 @@ func (t *Steps) across(i int, sw *goSwitch) bool {
 			f.Lookup = s.arch.CodeAddress(f.PC)
 		}
 		s.remember(f.Source, &regs)
-		s.push(f)
 		t.stop = nil
+		return t.add(f)
 	case sw.without == ends && s.readsG0, sw.without != stops && s.scheduling():
 		t.stop = &Stop{Kind: StopEnd, Detail: noCaller(name), Attempts: attempts}
 	default:
@@ -150,6 +155,16 @@ func (t *Steps) across(i int, sw *goSwitch) bool {
 			Detail: fmt.Sprintf("the stack was switched here: %s was called on a goroutine's stack, which the dump does not have", name)}
 	}
 	return found
+}
+
+// passed reports whether a frame has the registers' pc and sp already. A damaged dump could lead round in a circle.
+func (s *walk) passed(regs *cpu.Regs) bool {
+	for i := range s.frames {
+		if f := &s.frames[i]; f.PC == regs.PC() && f.Regs.SP() == regs.SP() {
+			return true
+		}
+	}
+	return false
 }
 
 // leadsTo applies rules for the top frame's caller, on whichever stack. ok: there are any.
@@ -173,7 +188,8 @@ func (s *walk) backTo(i int) (attempts []Attempt) {
 		attempts = append(next.Attempts[:len(next.Attempts):len(next.Attempts)], Attempt{Source: next.Source, Row: next.Row,
 			Reason: fmt.Sprintf("the stack was switched here, and 0x%x is on the stack that it was switched to", next.PC)})
 	}
-	s.frames, s.params, s.rounds = s.frames[:i+1], s.params[:i+1], rounds{}
+	s.leaveOut(i + 1)
+	s.rounds = rounds{}
 	s.top().HasCFA = false
 	s.scanned = 0
 	for k := range s.frames {
@@ -524,9 +540,15 @@ const mWords = 64
 // gWords is how many words of the stack are searched for a g.
 const gWords = 1024
 
+// gWork is the work of looking for a g in the registers of a frame, in steps.
+const gWork = 20
+
 // current returns the thread's g0 and the goroutine that it runs, if they are as is says. The two and
 // the m point to one another, so no other words can be taken for them.
 func (s *walk) current(is func(g0, g *goroutine) bool) (g0, g goroutine, ok bool) {
+	if s.Budget.Draw(input.Work, gWork*int64(len(s.frames))) != nil {
+		return g0, g, false
+	}
 	tried := map[uint64]bool{}
 	from := func(p uint64) bool {
 		if tried[p] {

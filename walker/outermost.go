@@ -220,7 +220,7 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	if start+1 < len(s.frames) {
 		next := &s.frames[start+1]
 		stop.Attempts, stop.Detail = next.Attempts, fmt.Sprintf("every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code. The address 0x%x, found by %s, is left from something else", next.PC, next.Source.words())
-		s.frames = s.frames[:start+1]
+		s.leaveOut(start + 1)
 	}
 	return stop
 }
@@ -261,7 +261,7 @@ func (s *walk) endAtOutermost() *Stop {
 		}
 		next := &s.frames[i+1]
 		stop := &Stop{Kind: StopEnd, Attempts: next.Attempts, Detail: fmt.Sprintf("%s. The address 0x%x, found by %s, is left from something else", why, next.PC, next.Source.words())}
-		s.frames = s.frames[:i+1]
+		s.leaveOut(i + 1)
 		return stop
 	}
 	return nil

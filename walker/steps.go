@@ -44,16 +44,24 @@ func (t *Steps) Next() bool {
 		t.stop = stop
 		return false
 	}
-	if err := s.draw(&next); err != nil {
-		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("only these %d frames were walked: %v", len(s.frames), err)}
+	if !t.add(next) {
 		return false
 	}
-	s.push(next)
 	s.skipRounds()
 	if len(s.frames) > s.Policy.MaxFrames {
 		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("the stack has more than %d frames", s.Policy.MaxFrames)}
 	}
 	return t.stop == nil
+}
+
+// add appends a frame, if the budget has what it costs.
+func (t *Steps) add(f Frame) bool {
+	if err := t.walk.draw(&f); err != nil {
+		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("only these %d frames were walked: %v", len(t.walk.frames), err)}
+		return false
+	}
+	t.walk.push(f)
+	return true
 }
 
 // FrameCost is what a frame takes of memory in bytes: half of it here with its registers and rules,
@@ -73,6 +81,12 @@ func (s *walk) draw(f *Frame) error {
 		return err
 	}
 	return s.Budget.Draw(input.Work, 100+int64(len(f.Row.Saved)))
+}
+
+// leaveOut removes the frames from one on, which turned out not to be callers, and returns what they cost.
+func (s *walk) leaveOut(from int) {
+	s.Budget.Return(int64(len(s.frames)-from) * FrameCost)
+	s.frames, s.params = s.frames[:from], s.params[:from]
 }
 
 // Arch returns the CPU of the thread.

@@ -210,3 +210,54 @@ func TestCodeWithinBudget(t *testing.T) {
 		}
 	}
 }
+
+// What frames took that a walk found and then left out, above a stack's first function, is there again.
+func TestLeftOutFrames(t *testing.T) {
+	const base, sp = 0x400000, 0x7ffe0000
+	ctx := dumptest.AMD64(map[string]uint64{"rip": base + 0x1010, "rsp": sp, "rbp": 0})
+	dump := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).Module(base, 0x10000, "/opt/app", appELF).
+		Thread(7, ctx, sp, words64(base+0x1020, base+0x2020, base+0x3020, base+0x3040, base+0x3060, 0)).Exception(7, 11, 1, 0x45, ctx).Bytes()
+	fs := NewFiles(Options{})
+	fs.Add(input.FromBytes("a.dmp", dump))
+	fs.Add(input.FromBytes("a.sym", []byte("MODULE Linux x86_64 "+appID+" app\nFUNC 1000 100 0 main\nFUNC 2000 100 0 _start\nFUNC 3000 100 0 other\n"+
+		"STACK CFI INIT 1000 3000 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n")))
+	before := fs.Budget().Left(input.Memory)
+	if frames := fs.Report(0).Threads[0].Frames; len(frames) != 3 || frames[2].Function.Raw != "_start" {
+		t.Fatalf("%+v", frames)
+	}
+	fs.Session(0).Close()
+	if lost := before - fs.Budget().Left(input.Memory); lost != 0 {
+		t.Errorf("%d bytes stay drawn", lost)
+	}
+}
+
+// goLoopDump is a dump of a Go program, and its symbols, in which systemstack's caller on the goroutine's stack is
+// systemstack itself.
+func goLoopDump() (dump []byte, symbols string) {
+	const base, g0, g, m, sp = 0x400000, 0x10000, 0x11000, 0x12000, 0x7ffe0000
+	goroutine := words64(sp, sp+0x1000, 0, 0, 0, 0, m, sp+0x10, base+0x3010, 0, 0, 0, 0)
+	ctx := dumptest.AMD64(map[string]uint64{"rip": base + 0x1010, "rsp": sp, "rbx": g})
+	var stack []uint64
+	for range 16 {
+		stack = append(stack, 0, base+0x2020)
+	}
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).Module(base, 0x10000, "/opt/app", appELF).
+			Thread(7, ctx, sp, words64(stack...)).Memory(g0, goroutine).Memory(g, goroutine).Memory(m, words64(g0, 0, g, 0, 0)).Exception(7, 11, 1, 0x45, ctx).Bytes(),
+		"MODULE Linux x86_64 " + appID + " app\nFUNC 1000 100 0 main.f\nFUNC 2000 100 0 runtime.systemstack\nFUNC 3000 100 0 runtime.systemstack_switch\n" +
+			"STACK CFI INIT 1000 3000 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n"
+}
+
+// A stack pointer that Go's runtime saved does not lead round in a circle.
+func TestGoLoop(t *testing.T) {
+	dump, symbols := goLoopDump()
+	fs := NewFiles(Options{})
+	fs.Add(input.FromBytes("a.dmp", dump))
+	fs.Add(input.FromBytes("a.sym", []byte(symbols)))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	fs.Budget().Until(ctx)
+	th := &fs.Report(0).Threads[0]
+	if len(th.Frames) != 3 || th.Stop.Kind != string(walker.StopNoProgress) || !strings.Contains(th.Stop.Detail, "leads back to a frame before (pc 0x402020, sp 0x7ffe0020)") {
+		t.Errorf("%d frames, %+v", len(th.Frames), th.Stop)
+	}
+}
