@@ -8,6 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -195,7 +196,8 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 		return nil
 	}
 	sp := s.top().Regs.SP()
-	// The loop ends at the end of the stack's memory, or at a word that may be a return address.
+	// The loop ends at the end of the stack's memory, or at a word that may be a return address. Threads of a damaged dump
+	// may all have the same large stack.
 	at := sp
 	for ; ; at += uint64(s.arch.WordSize) {
 		v, ok := s.word(at)
@@ -203,6 +205,9 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 			break
 		}
 		if s.Modules.Covers(v) || s.Modules.Covers(v-1) {
+			return nil
+		}
+		if s.Budget.Draw(input.Work, 1) != nil {
 			return nil
 		}
 	}

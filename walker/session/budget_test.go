@@ -261,3 +261,29 @@ func TestGoLoop(t *testing.T) {
 		t.Errorf("%d frames, %+v", len(th.Frames), th.Stop)
 	}
 }
+
+// Threads may share a large stack, and a large shadow stack. Looking for the beginning of the one, and reading the
+// other, costs work.
+func TestSharedStack(t *testing.T) {
+	const base, sp, threads = 0x400000, 0x7ff00000, 400
+	stack := append(words64(base+0x1020), make([]byte, 1<<20-8)...)
+	regs := map[string]uint64{"rip": base + 0x1010, "rsp": sp, "rbp": 0}
+	for what, c := range map[string]struct{ context, stack, memory []byte }{
+		"stack":        {dumptest.AMD64(regs), stack, []byte{0}},
+		"shadow stack": {dumptest.AMD64XState(regs, nil, 0x60000000), make([]byte, 64), bytes.Repeat(words64(base+0x1020), 1<<16)},
+	} {
+		d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 2}).Module(base, 0x10000, "app.exe", nil).Memory(0x60000000, c.memory)
+		contextOff, stackOff := d.Put(c.context), d.Put(c.stack)
+		for id := range threads {
+			d.ThreadAt(uint32(id+1), contextOff, len(c.context), sp, stackOff, len(c.stack))
+		}
+		fs := NewFiles(Options{})
+		fs.Add(input.FromBytes("a.dmp", d.Bytes()))
+		b := fs.Budget()
+		b.Draw(input.Work, b.Left(input.Work)-20<<20)
+		fs.Report(0)
+		if !errors.As(b.Err(), new(*input.BudgetError)) || !strings.Contains(b.Err().Error(), "steps of work") {
+			t.Errorf("%s: %v, %d steps are left", what, b.Err(), b.Left(input.Work))
+		}
+	}
+}

@@ -59,9 +59,14 @@ func (s *Session) beginThread(w *walker.Walker, syms *lookups, i int, policy wal
 	if err := s.Src.Draw(input.Memory, walker.FrameCost); err != nil {
 		return nil, &walker.Stop{Kind: walker.StopLimit, Detail: "the thread was not walked: " + err.Error()}
 	}
+	shadow := shadowStack(s.Dump, ctx)
+	if err := s.Src.Draw(input.Work, int64(len(shadow))); err != nil { // threads of a damaged dump may all have the same
+		s.Src.Return(walker.FrameCost)
+		return nil, &walker.Stop{Kind: walker.StopLimit, Detail: "the thread was not walked: " + err.Error()}
+	}
 	syms.arch = regs.Arch
 	mem := stackMemory(s.Dump, i, regs.SP(), policy)
-	return w.Begin(regs, mem, shadowStack(s.Dump, ctx)), nil
+	return w.Begin(regs, mem, shadow), nil
 }
 
 // threadContext returns a thread's state: that of the exception for the thread that had it, since
