@@ -388,7 +388,8 @@ func clip(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-// sniffReader is Sniff for bytes that are not a Source yet. It creates no block cache.
+// sniffReader is Sniff for bytes that are not a Source yet: one that is made later has no block of them in
+// its cache.
 func sniffReader(name string, r io.ReaderAt, size int64) Guess {
 	return Sniff(input.New(name, r, size))
 }

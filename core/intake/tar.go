@@ -184,7 +184,11 @@ func (e *expander) tarEntry(src *input.Source, at int64, said *tarHeader, depth 
 	data := at + tarBlock
 	switch h.kind {
 	case tarLongName, tarExtended:
-		note, err := src.Bytes(data, min(h.size, maxTarNote, src.Size-data))
+		if h.size > src.Size-data {
+			e.problem(src.Name, tarPart, data, "the end of the file in the middle of a member's name or attributes", nil)
+			return 0, false
+		}
+		note, err := src.Bytes(data, min(h.size, maxTarNote))
 		if err != nil {
 			e.problem(src.Name, tarPart, data, "", err)
 			return 0, false

@@ -250,3 +250,14 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestTarCutInName: an archive that ends in the middle of a long name says so.
+func TestTarCutInName(t *testing.T) {
+	for _, format := range []tar.Format{tar.FormatPAX, tar.FormatGNU} {
+		data := tarOf(format, [2]string{"a.sym", symText}, [2]string{strings.Repeat("folder/", 100) + "b.sym", symText})
+		out, err := expand(data[:512+512+512+100], Limits{})
+		if len(out) != 1 || err == nil || !strings.Contains(err.Error(), "in the middle of a member's name") {
+			t.Errorf("%v: %v, %v", format, out, err)
+		}
+	}
+}
