@@ -54,11 +54,11 @@ type Source struct {
 	OnRead func(part string, off, n int64)
 
 	// mu is held by reads of a whole file that is not in memory.
-	mu    sync.Mutex
-	r     io.ReaderAt
-	data  []byte // the whole file, if it is in memory, else nil
-	cache Blocks
-	ahead *ahead // see Rounds
+	mu         sync.Mutex
+	r          io.ReaderAt
+	data       []byte // the whole file, if it is in memory, else nil
+	cache      Blocks
+	prefetched *prefetched // see Rounds
 	// readTo is where the last read of blocks ended, lastRead how many bytes it read.
 	readTo, lastRead int64
 	// whole is the Source that this one is a part of, from offset base on, or nil.
@@ -272,7 +272,7 @@ func (s *Source) full(p []byte, off int64) (int, error) {
 
 // fill fills p with what Rounds have read, or from the reader. The caller holds mu.
 func (s *Source) fill(p []byte, off int64) (int, error) {
-	if ok, err := s.ahead.fill(p, off); ok {
+	if ok, err := s.prefetched.fill(p, off); ok {
 		return len(p), nil
 	} else if err != nil {
 		return 0, err
@@ -341,11 +341,11 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 // more and more blocks at once, up to 1 MiB. The caller holds mu.
 func (s *Source) readBlock(off int64) (block []byte, start int64, err error) {
 	n := int64(blockSize)
-	if s.ahead != nil {
+	if s.prefetched != nil {
 		n = roundBlock
 	}
 	start = off &^ (n - 1)
-	if s.ahead == nil && s.lastRead > 0 && start == s.readTo {
+	if s.prefetched == nil && s.lastRead > 0 && start == s.readTo {
 		n = min(2*s.lastRead, maxBlocks/4*blockSize)
 	}
 	n = min(n, s.Size-start)

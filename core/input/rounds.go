@@ -34,8 +34,8 @@ const (
 	roundBytes, roundsBytes = 8 << 20, 32 << 20
 )
 
-// ahead is what a Source has of Rounds.
-type ahead struct {
+// prefetched is what a Source has of Rounds.
+type prefetched struct {
 	rounds  *Rounds
 	source  *Source
 	read    [][]Part // by round, each sorted and without overlaps
@@ -47,8 +47,8 @@ type ahead struct {
 func NewRounds(files []*Source) *Rounds {
 	t := &Rounds{}
 	for _, s := range files {
-		if whole, _ := s.Within(); ReadsMany(whole) && whole.ahead == nil {
-			whole.ahead = &ahead{rounds: t, source: whole}
+		if whole, _ := s.Within(); ReadsMany(whole) && whole.prefetched == nil {
+			whole.prefetched = &prefetched{rounds: t, source: whole}
 			t.files = append(t.files, whole)
 		}
 	}
@@ -61,15 +61,15 @@ func NewRounds(files []*Source) *Rounds {
 // Close forgets what was read.
 func (t *Rounds) Close() {
 	for _, s := range t.files {
-		for len(s.ahead.read) > 0 {
-			s.ahead.drop()
+		for len(s.prefetched.read) > 0 {
+			s.prefetched.drop()
 		}
-		s.ahead = nil
+		s.prefetched = nil
 	}
 }
 
 // drop forgets what the oldest round read.
-func (a *ahead) drop() {
+func (a *prefetched) drop() {
 	for _, p := range a.read[0] {
 		a.rounds.held -= int64(len(p.Data))
 		a.source.Return(int64(len(p.Data)))
@@ -116,26 +116,26 @@ func (t *Rounds) Run(n int, lookup, done func(i int)) {
 // they are not in memory.
 func (s *Source) Want(off, n int64) error {
 	whole, base := s.Within()
-	if a := whole.ahead; a != nil && off >= 0 && n > 0 && n <= s.Size-off && a.has(base+off, n) == nil {
+	if a := whole.prefetched; a != nil && off >= 0 && n > 0 && n <= s.Size-off && a.has(base+off, n) == nil {
 		return a.note(base+off, n)
 	}
 	return nil
 }
 
-// Ahead returns the bytes from off on, at least n, that Rounds have read, or nil. The caller must not
+// Prefetched returns the bytes from off on, at least n, that Rounds have read, or nil. The caller must not
 // change them.
-func (s *Source) Ahead(off, n int64) []byte {
+func (s *Source) Prefetched(off, n int64) []byte {
 	whole, base := s.Within()
-	if whole.ahead == nil || off < 0 || n > s.Size-off {
+	if whole.prefetched == nil || off < 0 || n > s.Size-off {
 		return nil
 	}
-	b := whole.ahead.has(base+off, n)
+	b := whole.prefetched.has(base+off, n)
 	return b[:min(int64(len(b)), s.Size-off)]
 }
 
 // readMissing reads what the round has noted in the file.
 func (s *Source) readMissing() error {
-	a := s.ahead
+	a := s.prefetched
 	list := a.missing
 	a.missing = nil
 	slices.SortFunc(list, func(x, y Range) int { return cmp.Compare(x.Offset, y.Offset) })
@@ -174,7 +174,7 @@ func (s *Source) readMissing() error {
 }
 
 // has returns the bytes from off on, at least n, if they were read, else nil.
-func (a *ahead) has(off, n int64) []byte {
+func (a *prefetched) has(off, n int64) []byte {
 	for k := len(a.read) - 1; k >= 0; k-- {
 		parts := a.read[k]
 		i := sort.Search(len(parts), func(i int) bool { return parts[i].Off > off }) - 1
@@ -186,7 +186,7 @@ func (a *ahead) has(off, n int64) []byte {
 }
 
 // note notes what is missing, while Rounds collect, and returns a *NeedError.
-func (a *ahead) note(off, n int64) error {
+func (a *prefetched) note(off, n int64) error {
 	if !a.rounds.collecting {
 		return nil
 	}
@@ -197,8 +197,8 @@ func (a *ahead) note(off, n int64) error {
 }
 
 // fill copies bytes that were read in rounds. While Rounds collect, other bytes are noted as missing,
-// and the error is a *NeedError. It does nothing for a nil ahead.
-func (a *ahead) fill(p []byte, off int64) (ok bool, err error) {
+// and the error is a *NeedError. Nil has nothing.
+func (a *prefetched) fill(p []byte, off int64) (ok bool, err error) {
 	if a == nil {
 		return false, nil
 	}

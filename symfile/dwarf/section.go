@@ -210,7 +210,7 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 			return w.data[at:], nil
 		}
 	}
-	if b := s.src.Ahead(off, n); b != nil {
+	if b := s.src.Prefetched(off, n); b != nil {
 		return b, nil
 	}
 	size := s.least
