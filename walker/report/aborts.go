@@ -134,7 +134,7 @@ func spelled(name string) (whole, short string) {
 
 // matches reports whether a name is one of those in a text.
 func matches(names, whole, short string) bool {
-	for _, pattern := range strings.Fields(names) {
+	for pattern := range strings.FieldsSeq(names) {
 		name := short
 		if strings.Contains(pattern, "(") {
 			name = whole

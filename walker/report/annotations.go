@@ -42,38 +42,7 @@ func annotationsOf(d *core.Dump) []Annotation {
 		}
 		add(from, n.Key, n.Value)
 	}
-	if c := d.Crashpad; c != nil {
-		if c.ReportID != "" {
-			add("Crashpad", "report id", c.ReportID)
-		}
-		if c.ClientID != "" {
-			add("Crashpad", "client id", c.ClientID)
-		}
-		for _, kv := range c.Annotations {
-			add("Crashpad", kv.Key, kv.Value)
-		}
-		for i := range c.Modules {
-			m := &c.Modules[i]
-			from := fmt.Sprintf("module %d", m.Module)
-			if int(m.Module) < len(d.Modules) {
-				from = BaseName(d.Modules[m.Module].Name)
-			}
-			for _, text := range m.List {
-				add(from, "", text)
-			}
-			for _, kv := range m.Simple {
-				add(from, kv.Key, kv.Value)
-			}
-			for k := range m.Objects {
-				o := &m.Objects[k]
-				text, isText := o.Text()
-				if !isText {
-					text = hex.EncodeToString(o.Value[:min(len(o.Value), 256)])
-				}
-				add(from, o.Name, text)
-			}
-		}
-	}
+	crashpadAnnotations(d, add)
 	for i := range d.MacCrashInfo {
 		m := &d.MacCrashInfo[i]
 		for _, f := range []struct{ name, value string }{{"message", m.Message}, {"second message", m.SecondMessage},
@@ -93,4 +62,42 @@ func annotationsOf(d *core.Dump) []Annotation {
 		open("Limits", l.Name, strings.TrimSpace(l.Soft+" of "+l.Hard+" "+l.Unit))
 	}
 	return all
+}
+
+// crashpadAnnotations adds what Crashpad has stored, of the process and of its modules.
+func crashpadAnnotations(d *core.Dump, add func(from, name, value string)) {
+	c := d.Crashpad
+	if c == nil {
+		return
+	}
+	if c.ReportID != "" {
+		add("Crashpad", "report id", c.ReportID)
+	}
+	if c.ClientID != "" {
+		add("Crashpad", "client id", c.ClientID)
+	}
+	for _, kv := range c.Annotations {
+		add("Crashpad", kv.Key, kv.Value)
+	}
+	for i := range c.Modules {
+		m := &c.Modules[i]
+		from := fmt.Sprintf("module %d", m.Module)
+		if int(m.Module) < len(d.Modules) {
+			from = BaseName(d.Modules[m.Module].Name)
+		}
+		for _, text := range m.List {
+			add(from, "", text)
+		}
+		for _, kv := range m.Simple {
+			add(from, kv.Key, kv.Value)
+		}
+		for k := range m.Objects {
+			o := &m.Objects[k]
+			text, isText := o.Text()
+			if !isText {
+				text = hex.EncodeToString(o.Value[:min(len(o.Value), 256)])
+			}
+			add(from, o.Name, text)
+		}
+	}
 }

@@ -32,51 +32,49 @@ const (
 	inSystemCall   = "in a system call"
 )
 
-// stateOf has the states of threads in functions of the systems, by their names without leading "_",
-// "GI_" and without what follows "@". Sources: the C libraries' and the systems' documentation of these
-// functions. weak: a function that others use for waiting, which say more.
-var stateOf = map[string]struct {
-	state string
+// functionState is what a thread does in some functions. weak: other functions, which say more, wait in these.
+type functionState struct {
+	word  string
 	weak  bool
-}{
-	"pthread_mutex_lock": {waitsLock, false}, "pthread_mutex_lock_full": {waitsLock, false}, "pthread_mutex_timedlock": {waitsLock, false}, "pthread_mutex_clocklock": {waitsLock, false},
-	"lll_lock_wait": {waitsLock, false}, "lll_lock_wait_private": {waitsLock, false},
-	"pthread_rwlock_rdlock": {waitsLock, false}, "pthread_rwlock_wrlock": {waitsLock, false}, "pthread_rwlock_timedrdlock": {waitsLock, false}, "pthread_rwlock_timedwrlock": {waitsLock, false},
-	"pthread_rwlock_clockrdlock": {waitsLock, false}, "pthread_rwlock_clockwrlock": {waitsLock, false}, "pthread_spin_lock": {waitsLock, false},
-	"RtlEnterCriticalSection": {waitsLock, false}, "RtlpEnterCriticalSectionContended": {waitsLock, false}, "RtlpWaitOnCriticalSection": {waitsLock, false},
-	"RtlAcquireSRWLockExclusive": {waitsLock, false}, "RtlAcquireSRWLockShared": {waitsLock, false},
-	"psynch_mutexwait": {waitsLock, false}, "psynch_rw_rdlock": {waitsLock, false}, "psynch_rw_wrlock": {waitsLock, false}, "os_unfair_lock_lock_slow": {waitsLock, false},
-
-	"pthread_cond_wait": {waitsCondition, false}, "pthread_cond_timedwait": {waitsCondition, false}, "pthread_cond_clockwait": {waitsCondition, false},
-	"psynch_cvwait": {waitsCondition, false}, "SleepConditionVariableSRW": {waitsCondition, false}, "SleepConditionVariableCS": {waitsCondition, false},
-	"RtlSleepConditionVariableSRW": {waitsCondition, false}, "RtlSleepConditionVariableCS": {waitsCondition, false},
-
-	"epoll_wait": {waitsEvents, false}, "epoll_pwait": {waitsEvents, false}, "epoll_pwait2": {waitsEvents, false}, "poll": {waitsEvents, false}, "ppoll": {waitsEvents, false},
-	"select": {waitsEvents, false}, "pselect": {waitsEvents, false}, "kevent": {waitsEvents, false}, "kevent64": {waitsEvents, false}, "kevent_qos": {waitsEvents, false},
-	"NtRemoveIoCompletion": {waitsEvents, false}, "NtRemoveIoCompletionEx": {waitsEvents, false}, "GetQueuedCompletionStatus": {waitsEvents, false},
-	"GetQueuedCompletionStatusEx": {waitsEvents, false}, "NtUserGetMessage": {waitsEvents, false}, "NtUserMsgWaitForMultipleObjectsEx": {waitsEvents, false},
-	"mach_msg": {waitsEvents, false}, "mach_msg_trap": {waitsEvents, false}, "mach_msg2_trap": {waitsEvents, false},
-
-	"NtWaitForSingleObject": {waitsObject, false}, "ZwWaitForSingleObject": {waitsObject, false}, "WaitForSingleObject": {waitsObject, false}, "WaitForSingleObjectEx": {waitsObject, false},
-	"NtWaitForMultipleObjects": {waitsObject, false}, "ZwWaitForMultipleObjects": {waitsObject, false}, "WaitForMultipleObjects": {waitsObject, false}, "WaitForMultipleObjectsEx": {waitsObject, false},
-	"sem_wait": {waitsObject, false}, "sem_timedwait": {waitsObject, false}, "sem_clockwait": {waitsObject, false}, "semaphore_wait_trap": {waitsObject, false}, "semaphore_timedwait_trap": {waitsObject, false},
-
-	"pthread_join": {waitsThread, false}, "pthread_timedjoin_np": {waitsThread, false}, "pthread_clockjoin_ex": {waitsThread, false},
-	"wait4": {waitsProcess, false}, "waitpid": {waitsProcess, false}, "waitid": {waitsProcess, false},
-	"sigwait": {waitsSignal, false}, "sigwaitinfo": {waitsSignal, false}, "sigtimedwait": {waitsSignal, false}, "sigsuspend": {waitsSignal, false}, "pause": {waitsSignal, false},
-
-	"nanosleep": {sleeps, false}, "clock_nanosleep": {sleeps, false}, "usleep": {sleeps, false}, "sleep": {sleeps, false}, "NtDelayExecution": {sleeps, false}, "ZwDelayExecution": {sleeps, false},
-	"Sleep": {sleeps, false}, "SleepEx": {sleeps, false}, "semwait_signal": {sleeps, false},
-
-	"NtWaitForWorkViaWorkerFactory": {idles, false}, "ZwWaitForWorkViaWorkerFactory": {idles, false}, "workq_kernreturn": {idles, false},
-
-	"read": {transfers, true}, "write": {transfers, true}, "pread64": {transfers, true}, "pwrite64": {transfers, true}, "readv": {transfers, true}, "writev": {transfers, true},
-	"recv": {transfers, true}, "recvfrom": {transfers, true}, "recvmsg": {transfers, true}, "send": {transfers, true}, "sendto": {transfers, true}, "sendmsg": {transfers, true},
-	"accept": {transfers, true}, "accept4": {transfers, true}, "connect": {transfers, true}, "NtReadFile": {transfers, true}, "NtWriteFile": {transfers, true}, "NtDeviceIoControlFile": {transfers, true},
-
-	"futex_wait": {waitsWake, true}, "futex_wait_cancelable": {waitsWake, true}, "futex_abstimed_wait_common": {waitsWake, true}, "futex_abstimed_wait_common64": {waitsWake, true},
-	"futex_abstimed_wait_cancelable64": {waitsWake, true}, "NtWaitForAlertByThreadId": {waitsWake, true}, "ulock_wait": {waitsWake, true}, "ulock_wait2": {waitsWake, true},
+	names string // separated by spaces
 }
+
+// functionStates are the functions of the systems in which threads wait, by their names without leading "_", "GI_" and
+// without what follows "@". Sources: the C libraries' and the systems' documentation of these functions.
+var functionStates = []functionState{
+	{waitsLock, false, "pthread_mutex_lock pthread_mutex_lock_full pthread_mutex_timedlock pthread_mutex_clocklock lll_lock_wait lll_lock_wait_private " +
+		"pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_clockrdlock " +
+		"pthread_rwlock_clockwrlock pthread_spin_lock RtlEnterCriticalSection RtlpEnterCriticalSectionContended RtlpWaitOnCriticalSection " +
+		"RtlAcquireSRWLockExclusive RtlAcquireSRWLockShared psynch_mutexwait psynch_rw_rdlock psynch_rw_wrlock os_unfair_lock_lock_slow"},
+	{waitsCondition, false, "pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait psynch_cvwait SleepConditionVariableSRW SleepConditionVariableCS " +
+		"RtlSleepConditionVariableSRW RtlSleepConditionVariableCS"},
+	{waitsEvents, false, "epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect kevent kevent64 kevent_qos NtRemoveIoCompletion " +
+		"NtRemoveIoCompletionEx GetQueuedCompletionStatus GetQueuedCompletionStatusEx NtUserGetMessage NtUserMsgWaitForMultipleObjectsEx " +
+		"mach_msg mach_msg_trap mach_msg2_trap"},
+	{waitsObject, false, "NtWaitForSingleObject ZwWaitForSingleObject WaitForSingleObject WaitForSingleObjectEx NtWaitForMultipleObjects " +
+		"ZwWaitForMultipleObjects WaitForMultipleObjects WaitForMultipleObjectsEx sem_wait sem_timedwait sem_clockwait semaphore_wait_trap " +
+		"semaphore_timedwait_trap"},
+	{waitsThread, false, "pthread_join pthread_timedjoin_np pthread_clockjoin_ex"},
+	{waitsProcess, false, "wait4 waitpid waitid"},
+	{waitsSignal, false, "sigwait sigwaitinfo sigtimedwait sigsuspend pause"},
+	{sleeps, false, "nanosleep clock_nanosleep usleep sleep NtDelayExecution ZwDelayExecution Sleep SleepEx semwait_signal"},
+	{idles, false, "NtWaitForWorkViaWorkerFactory ZwWaitForWorkViaWorkerFactory workq_kernreturn"},
+	{transfers, true, "read write pread64 pwrite64 readv writev recv recvfrom recvmsg send sendto sendmsg accept accept4 connect NtReadFile NtWriteFile " +
+		"NtDeviceIoControlFile"},
+	{waitsWake, true, "futex_wait futex_wait_cancelable futex_abstimed_wait_common futex_abstimed_wait_common64 futex_abstimed_wait_cancelable64 " +
+		"NtWaitForAlertByThreadId ulock_wait ulock_wait2"},
+}
+
+// stateOf has the row of each function's name.
+var stateOf = func() map[string]*functionState {
+	out := map[string]*functionState{}
+	for i := range functionStates {
+		for name := range strings.FieldsSeq(functionStates[i].names) {
+			out[name] = &functionStates[i]
+		}
+	}
+	return out
+}()
 
 // stateFrames is how many of a thread's first frames can say what it does: the C libraries wait at most
 // so deep.
@@ -102,7 +100,7 @@ func (r *Report) StateOf(d *core.Dump, t *Thread) State {
 		s, ok := stateOf[systemName(f.Function.Raw)]
 		if ok && f.Named() {
 			if out.Word == "" || !s.weak {
-				out = State{Word: s.state, Frame: i, Guess: true, Lock: s.state == waitsLock}
+				out = State{Word: s.word, Frame: i, Guess: true, Lock: s.word == waitsLock}
 			}
 			if !s.weak {
 				return out
@@ -115,7 +113,7 @@ func (r *Report) StateOf(d *core.Dump, t *Thread) State {
 		return out
 	}
 	if s, ok := stateOf[appleCall(d, r, &t.Frames[0])]; ok {
-		return State{Word: s.state, Guess: true, Lock: s.state == waitsLock}
+		return State{Word: s.word, Guess: true, Lock: s.word == waitsLock}
 	}
 	// Without names the words of a lock may show that the thread waits for it.
 	if _, ok := linuxHolder(d, r, t, -1); ok {

@@ -22,8 +22,7 @@ import (
 //	     0x401129  e8 d2 fe ff ff           call 0x401000              ; helper
 func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 	b := newPrinter(w)
-	name := report.Name.Shown
-	title := cmp.Or(c.Place.Text(r, name), "outside of every module")
+	title := cmp.Or(c.Place.Text(r, report.Name.Shown), "outside of every module")
 	from := "the dump's memory"
 	if c.From != "" {
 		from = visible.Text(c.From)
@@ -63,27 +62,32 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 			}
 			b.printf("%s\n", line)
 		}
-		mark, text, notes := "   ", row.Text, []string{}
-		if row.At {
-			mark = "-> "
-		}
-		if text == "" && c.Unread == "" {
-			text = "(not an instruction that is known)"
-		}
-		if row.HasTarget {
-			notes = append(notes, row.Place.Text(r, name))
-		} else if row.Data != 0 {
-			notes = append(notes, strings.TrimSpace(fmt.Sprintf("0x%x %s", row.Data, row.Place.Text(r, name))))
-		}
-		notes = append(notes, row.Notes()...)
-		for _, v := range row.Values {
-			notes = append(notes, fmt.Sprintf("%s 0x%x", v.Name, v.Value))
-		}
-		line := fmt.Sprintf(" %s 0x%x  %-22s  %s", mark, row.Address, fmt.Sprintf("% x", row.Bytes), text)
-		if note := strings.Join(notes, ", "); note != "" {
-			line = fmt.Sprintf("%-70s ; %s", line, note)
-		}
-		b.printf("%s\n", strings.TrimRight(line, " "))
+		b.printf("%s\n", instructionLine(r, c, row))
 	}
 	return b.flush()
+}
+
+// instructionLine is an instruction with what is known about it, in columns.
+func instructionLine(r *report.Report, c *report.Code, row *report.CodeRow) string {
+	mark, text, notes := "   ", row.Text, []string{}
+	if row.At {
+		mark = "-> "
+	}
+	if text == "" && c.Unread == "" {
+		text = "(not an instruction that is known)"
+	}
+	if row.HasTarget {
+		notes = append(notes, row.Place.Text(r, report.Name.Shown))
+	} else if row.Data != 0 {
+		notes = append(notes, strings.TrimSpace(fmt.Sprintf("0x%x %s", row.Data, row.Place.Text(r, report.Name.Shown))))
+	}
+	notes = append(notes, row.Notes()...)
+	for _, v := range row.Values {
+		notes = append(notes, fmt.Sprintf("%s 0x%x", v.Name, v.Value))
+	}
+	line := fmt.Sprintf(" %s 0x%x  %-22s  %s", mark, row.Address, fmt.Sprintf("% x", row.Bytes), text)
+	if note := strings.Join(notes, ", "); note != "" {
+		line = fmt.Sprintf("%-70s ; %s", line, note)
+	}
+	return strings.TrimRight(line, " ")
 }

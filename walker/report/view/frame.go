@@ -112,19 +112,23 @@ func (v *View) identity(d *rows.FrameDetail, f *report.Frame) {
 	if f.Multiple && d.Inline < 0 {
 		add("Shared", "the linker folded several functions into this code; the name is one of them", false)
 	}
+	d.Warning = v.frameWarning(f)
+}
+
+// frameWarning says why a frame may be wrong, or returns "".
+func (v *View) frameWarning(f *report.Frame) string {
 	switch {
 	case f.AssignedSymbols:
-		m := v.module(f.Module)
-		d.Warning = "Found or named by symbols that you assigned. They may not match this build."
-		if m != nil && m.SymbolID != "" {
-			d.Warning = "Found or named by symbols of another build: the module has id " + rows.Clean(m.DebugID) + ", the file has " +
-				rows.Clean(m.SymbolID) + "."
+		if m := v.module(f.Module); m != nil && m.State == report.SymbolsAssigned && m.SymbolID != "" && m.DebugID != "" {
+			return "Found or named by symbols of another build: the module has id " + rows.Clean(m.DebugID) + ", the file has " + rows.Clean(m.SymbolID) + "."
 		}
+		return "Found or named by symbols that you assigned. They may not match this build."
 	case f.Trust == "none":
-		d.Warning = "Nothing in the dump shows that there is code at this address."
-	case row.Unreliable:
-		d.Warning = "A guess, found by searching the stack (scan): this call may be left over from earlier."
+		return "Nothing in the dump shows that there is code at this address."
+	case f.Scanned():
+		return "A guess, found by searching the stack (scan): this call may be left over from earlier."
 	}
+	return ""
 }
 
 // threadFacts returns the thread's last error and times, which the page shows with the details of
