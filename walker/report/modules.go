@@ -220,8 +220,12 @@ func (m *Module) IDSwapped() bool {
 	return m.SymbolID != "" && m.SymbolID != m.DebugID && strings.EqualFold(core.ByteSwappedID(m.SymbolID), m.DebugID)
 }
 
-// IDDifference says how two debug ids differ. An id is a signature of 32 digits, then an age.
+// IDDifference says how the debug id of a file, have, differs from the module's. An id is a signature of 32 digits, then an
+// age; want is "" for a module without an id.
 func IDDifference(want, have string) string {
+	if want == "" {
+		return "the dump has no id of the module to compare with"
+	}
 	if len(want) > 32 && len(have) > 32 {
 		age := ""
 		if have[32:] != want[32:] {

@@ -240,6 +240,9 @@ func (v *View) moduleStatus(m *report.Module) string {
 	case report.SymbolsCorrupt:
 		return "Its symbols could not be read completely; " + frames + "."
 	case report.SymbolsMismatch:
+		if m.DebugID == "" {
+			return fmt.Sprintf("A loaded file has its name and is not used, since the dump has no id of the module to compare with; %s.", frames)
+		}
 		return fmt.Sprintf("A loaded file is of another build and is not used; %s.", frames)
 	case report.SymbolsAssigned:
 		return fmt.Sprintf("You assigned its symbols, which may be of another build; %s.", frames)

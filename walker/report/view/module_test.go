@@ -65,3 +65,21 @@ func TestFrameSaysWhichFileNamedIt(t *testing.T) {
 		t.Errorf("%q", said())
 	}
 }
+
+// TestNoIDToCompare: of a module without an id it is not known whether a file is of another build.
+func TestNoIDToCompare(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	for _, c := range []struct{ id, status, differs string }{
+		{r.Modules[3].DebugID, "is of another build", "another signature: another build"},
+		{"", "no id of the module to compare with", "no id of the module to compare with"},
+	} {
+		r.Modules[3].DebugID = c.id
+		for i := range r.Missing {
+			r.Missing[i].DebugID = c.id
+		}
+		d := New(r, nil).Module(3)
+		if !strings.Contains(d.Status, c.status) || len(d.Missing) == 0 || !strings.Contains(d.Missing[0], c.differs) {
+			t.Errorf("id %q: %q, %q", c.id, d.Status, d.Missing)
+		}
+	}
+}
