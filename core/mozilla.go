@@ -129,7 +129,14 @@ func decodeLinuxLimits(d *Dump, _ *Stream, c *input.Cursor) {
 	}
 }
 
+// maxSoftErrors bounds a text of JSON in bytes: as a jsonwriter.Value it takes up to 50 times as much.
+const maxSoftErrors = 1 << 20
+
 // decodeSoftErrors keeps the JSON text of what went wrong while the dump was written.
 func decodeSoftErrors(d *Dump, _ *Stream, c *input.Cursor) {
+	if n := c.Left(); n > maxSoftErrors {
+		c.Fail(fmt.Sprintf("at most %d bytes of JSON", maxSoftErrors), fmt.Sprint(n))
+		return
+	}
 	d.SoftErrors = strings.ToValidUTF8(strings.TrimRight(text(c), "\x00"), "\uFFFD")
 }

@@ -389,3 +389,12 @@ func TestFarNames(t *testing.T) {
 		t.Errorf("%q, %v, %v", d.Threads[0].Name, d.Diags, err)
 	}
 }
+
+// TestLargeSoftErrors: a text that would take much memory as JSON is no JSON, and is reported.
+func TestLargeSoftErrors(t *testing.T) {
+	json := []byte("[" + strings.Repeat(" ", maxSoftErrors) + "]")
+	d := open(t, dumptest.New(dumptest.LittleEndian).Stream(0x4d7a0004, json).Bytes())
+	if s := d.Stream(0x4d7a0004); d.SoftErrors != "" || s.Decoded || len(d.Diags) != 1 {
+		t.Errorf("%d bytes, %v", len(d.SoftErrors), d.Diags)
+	}
+}
