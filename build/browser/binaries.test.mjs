@@ -30,6 +30,23 @@ test("a binary alone becomes a symbol file", async () => {
   await tab.sees(`${name} written`);
 });
 
+test("the page says if the worker that makes a symbol file ends without a word", async () => {
+  await tab.drop([elf]);
+  const button = tab.page.locator('.start-made [data-act="make"]');
+  await button.waitFor({ timeout: 30_000 });
+  // It is asked for nothing, so it is not done before it ends.
+  await tab.page.evaluate(() => {
+    globalThis.Worker = class extends Worker {
+      postMessage(message, ...rest) {
+        if (!message.request) super.postMessage(message, ...rest);
+      }
+    };
+  });
+  const [worker] = await Promise.all([tab.page.waitForEvent("worker"), button.click()]);
+  await worker.evaluate(() => setTimeout(() => self.close(), 1000));
+  await tab.sees("its worker has ended, and nothing says why");
+});
+
 test("a dump's binary names its frames, and the module says what its files contain", { skip }, async () => {
   await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
   await tab.sees("mt.c:17");

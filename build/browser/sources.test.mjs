@@ -204,6 +204,22 @@ test("what debuginfod sends is a program, which names frames and has their unwin
   assert.match(await tab.page.locator(".module-detail").innerText(), /Unwind rules\s+\S+, \.eh_frame[^]*Names\s+\S+, \.symtab/);
 });
 
+// The server sends parts of it.
+test("a large program of a server becomes a symbol file", async () => {
+  const { path, file, id } = await dumpOf("testdata/oracle/amd64.elf");
+  await panel(path);
+  await tab.page.locator(`[data-act="base"][data-arg="debuginfod+${source.base}"]`).click();
+  await addresses();
+  source.files = { [`buildid/${id}/executable`]: { text: Buffer.concat([file, Buffer.alloc(5 << 20)]) } };
+  await ask();
+  await answered("Crashpane reads only the parts that it needs");
+  await tab.page.locator("#stack .row", { hasText: "inner" }).waitFor();
+  await tab.page.click("#tab-modules");
+  await tab.chooseModule("libtilecodec.so");
+  const [download] = await Promise.all([tab.page.waitForEvent("download"), tab.page.click(".module-detail [data-act=make]")]);
+  assert.match(await readFile(await download.path(), "utf8"), /^MODULE Linux x86_64 [0-9A-F]{33} \S+\n[^]*\b(FUNC|PUBLIC) .* inner\n/);
+});
+
 test("for a server that the page may not ask there is a command for curl, whose folder is dropped", async () => {
   await panel();
   await tab.page.locator("#symbols-base").fill(other.base);

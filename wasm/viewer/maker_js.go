@@ -20,6 +20,7 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 	w.StopMaking()
 	m := &maker{worker: w.viewer.Call("makeWorker"), pieces: js.Global().Get("Array").New()}
 	w.maker = m
+	lock := giveLock(m.worker)
 	end := func(name, problem string) {
 		w.StopMaking()
 		w.made(name, problem)
@@ -35,6 +36,12 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 			end("", "the worker could not run")
 		} else if s := data.Get("stopped"); s.Type() == js.TypeString {
 			end("", "the worker stopped: "+s.String())
+		} else if data.Get("locked").Truthy() {
+			w.watch(lock, func() {
+				if w.maker == m {
+					end("", "its worker has ended, and nothing says why")
+				}
+			})
 		} else if message := data.Get("reply"); message.Truthy() {
 			a, err := protocol.ReadAnswer(jsvalue.BytesOf(message))
 			if err != nil {
@@ -60,11 +67,9 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 	// All files, because a binary needs its debug files; the worker's engine matches them by their
 	// ids.
 	for _, f := range files {
-		if file, ok := f.(*jsFile); ok {
-			m.worker.Call("postMessage", map[string]any{"request": jsvalue.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "dropped": []any{file.value}})
-		}
+		postCall(m.worker, protocol.Call{Request: &protocol.Add{Names: []string{f.Name()}}}, f)
 	}
-	m.worker.Call("postMessage", map[string]any{"request": jsvalue.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
+	postCall(m.worker, protocol.Call{Request: req}, nil)
 }
 
 // StopMaking implements host.Engine. It does not release the handler: messages of the worker may still

@@ -38,24 +38,20 @@ func (w *workerEngine) start() {
 	}
 	w.viewer.Set("first", js.Undefined())
 	w.worker = made
-	lock := fmt.Sprint("crashpane ", js.Global().Get("Math").Call("random").Float())
-	w.listen(made, lock)
-	made.Call("postMessage", map[string]any{"lock": lock})
+	w.listen(made, giveLock(made))
 }
 
-// watch waits until a worker no longer holds its lock. If the browser has no locks, as on a page
-// without https, no worker says that it holds one, and nothing is noticed.
-func (w *workerEngine) watch(made js.Value, lock string) {
-	free := once(func([]js.Value) {
-		if w.worker.Equal(made) {
-			w.later(func() {
-				if w.worker.Equal(made) { // no message says why it ended
-					w.terminate()
-					w.vanished()
-				}
-			})
-		}
-	})
+// giveLock has a worker hold a lock, and returns its name. The worker says when it holds it.
+func giveLock(worker js.Value) (lock string) {
+	lock = fmt.Sprint("crashpane ", js.Global().Get("Math").Call("random").Float())
+	worker.Call("postMessage", map[string]any{"lock": lock})
+	return lock
+}
+
+// watch calls ended when a worker no longer holds its lock, after its last messages. If the browser
+// has no locks, as on a page without https, no worker says that it holds one, and nothing is noticed.
+func (w *workerEngine) watch(lock string, ended func()) {
+	free := once(func([]js.Value) { w.later(ended) })
 	js.Global().Get("navigator").Get("locks").Call("request", lock, free)
 }
 
@@ -84,7 +80,12 @@ func (w *workerEngine) listen(made js.Value, lock string) {
 			return
 		}
 		if data.Get("locked").Truthy() {
-			w.watch(made, lock)
+			w.watch(lock, func() {
+				if current() { // no message says why it ended
+					w.terminate()
+					w.vanished()
+				}
+			})
 			return
 		}
 		message := data.Get("reply")
@@ -126,9 +127,13 @@ func (w *workerEngine) terminate() {
 
 // Send implements host.Engine.
 func (w *workerEngine) Send(c protocol.Call, file host.File) {
-	if !w.worker.Truthy() {
-		return
+	if w.worker.Truthy() {
+		postCall(w.worker, c, file)
 	}
+}
+
+// postCall sends a worker a call with a file: the File of an Add, which may be a Parcel, or nil.
+func postCall(worker js.Value, c protocol.Call, file host.File) {
 	message := map[string]any{"request": jsvalue.ArrayOf(protocol.AppendCall(nil, c))}
 	if _, ok := c.Request.(*protocol.LeaveOut); ok {
 		message["cancel"] = true
@@ -142,7 +147,7 @@ func (w *workerEngine) Send(c protocol.Call, file host.File) {
 		}
 		message["dropped"] = files
 	}
-	w.worker.Call("postMessage", message)
+	worker.Call("postMessage", message)
 }
 
 // Restart implements host.Engine.
