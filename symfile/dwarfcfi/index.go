@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/crashpane/crashpane/core/input"
 )
 
 const (
@@ -56,7 +54,7 @@ func (t *table) index() error {
 		if err == nil && !h.empty && !h.isCIE() {
 			pl, ok, err := t.fdeRange(&h, p, off)
 			switch {
-			case input.Needs(err):
+			case s.src.Interrupted(err):
 				return err
 			case err != nil:
 				t.warn("entry", err)
