@@ -149,7 +149,7 @@ func (x *Indexer) Index(c Chunk) ([]byte, error) {
 	if x.s.seg.odd {
 		return nil, ErrIndivisible
 	}
-	return x.s.pack(nil, c.From, c.To, 0), nil
+	return x.s.pack(c.From, c.To, 0), nil
 }
 
 // Stop implements ChunkIndexer.

@@ -5,9 +5,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// Where records are is asked here: of the index, or of a search. Blocks that were not read may
-// contradict a search, so everything that was answered by one is asked again when an index takes
-// its place (Revised).
+// This file finds records, in the index or by a search. Blocks that were not read may contradict a
+// search, so its lookups are made again when an index replaces it (Revised).
 
 // searches reports whether a section is searched, because there is no index of it.
 func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexed[s] }

@@ -168,7 +168,7 @@ func (f *File) Index() ([]byte, error) {
 		return nil, err
 	}
 	s := &scanner{f: f, line: f.Counts.Lines, lineCount: f.Counts.LineRecords}
-	return s.pack(nil, 0, f.src.Size, print), nil
+	return s.pack(0, f.src.Size, print), nil
 }
 
 // sum is a checksum that is being computed.
@@ -216,19 +216,15 @@ func (c *Counts) numbers() []*int {
 		&c.WinFrameData, &c.WinFPO, &c.WinOther, &c.Infos, &c.Unknown}
 }
 
-// pack appends the index of the chunk [from, to) to buf; the layout is at storedMagic. print is the
-// file's fingerprint, 0 for a chunk.
-func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
+// pack returns the index of the chunk [from, to); the layout is at storedMagic. print is the file's
+// fingerprint, 0 for a chunk.
+func (s *scanner) pack(from, to int64, print uint64) []byte {
 	f := s.f
-	if buf == nil {
-		size := 4096
-		for k := range f.tables {
-			size += len(f.tables[k].data) + 20*len(f.tables[k].heads)
-		}
-		buf = make([]byte, 0, size)
+	size := 4096
+	for k := range f.tables {
+		size += len(f.tables[k].data) + 20*len(f.tables[k].heads)
 	}
-	start := len(buf)
-	p := &packer{b: append(buf, storedMagic...)}
+	p := &packer{b: append(make([]byte, 0, size), storedMagic...)}
 	p.unsigned(storedVersion)
 	p.b = append(p.b, 0, 0, 0, 0)
 	for _, v := range []int64{from, to, f.src.Size, int64(print), int64(max(s.line, 0)), int64(s.lineCount)} {
@@ -270,8 +266,8 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 		p.unsigned(end)
 		t.packHeads(p)
 	}
-	binary.LittleEndian.PutUint32(p.b[start+storedStart-4:], uint32(len(p.b)+4-start))
-	p.b = binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b[start:]))
+	binary.LittleEndian.PutUint32(p.b[storedStart-4:], uint32(len(p.b)+4))
+	p.b = binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b))
 	for k := range f.tables {
 		p.b = append(p.b, f.tables[k].data...)
 	}

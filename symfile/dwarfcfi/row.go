@@ -12,8 +12,8 @@ import (
 type rowBuilder struct {
 	t *table
 	f *fde
-	// The register rules of the last row, valid if made, for the state's version. why says why
-	// there is not a return address.
+	// The register rules of the last row, valid if made, for the state's version. why is the reason
+	// if there is no return address.
 	version int
 	made    bool
 	ra      unwind.Rule

@@ -53,9 +53,9 @@ func (o *Table) Record(pos int) int {
 
 // Search is the position of the last record whose key is no more than key, or -1.
 //
-// Keys are spread about evenly within a section. So once both ends are in the same section, a place
-// is guessed by their keys; from there the search goes in steps that double until the key is
-// passed, and what is left is halved. All but the guess and its neighbours are mostly in what was
+// Keys are spread about evenly within a section. So once both ends are in the same section, Search
+// guesses a position by their keys. From there it goes in steps that double until they pass the key,
+// and then halves what is left. All but the guess and its neighbours are mostly in blocks that were
 // read already.
 //
 // Example: the key is 700, between record 0 (key 0) and record 100 (key 1000). The guess is record

@@ -159,7 +159,7 @@ func (t *Table) entry(i int) (entry, error) {
 	return e, nil
 }
 
-// noEntry is the offset of an entry that there is not.
+// noEntry is the offset that find returns if there is no entry.
 const noEntry = -1
 
 // find returns the entry that covers an address, or the one before it. ok is false if neither exists.

@@ -22,6 +22,7 @@ import (
 // assignment gives the new value. "=$eip" is "=" and "$eip": the link-time code generation of
 // Visual C++ 2010 writes no space there. The program must assign $eip, which becomes RA, and $esp,
 // which becomes CFA.
+//
 // ParseProgram returns a *RuleError for a program that leaves a value on the stack, lacks operands,
 // reads a name without value, or exceeds a limit.
 //
