@@ -280,7 +280,7 @@ func (f *File) Prefetch(rules, functions []uint64) {
 	rule := func(rva uint64) error {
 		c, covered, err := f.cfi(rva)
 		if err == nil && covered {
-			f.cfis.put(rva, c)
+			f.cfis.put(rva, c, c.weight())
 		} else if err == nil {
 			_, _, err = f.frameData(rva)
 		}
@@ -289,7 +289,7 @@ func (f *File) Prefetch(rules, functions []uint64) {
 	name := func(rva uint64) error {
 		s, ok, err := f.lookup(rva)
 		if err == nil && ok == symbol.Yes {
-			f.symbols.put(rva, s)
+			f.symbols.put(rva, s, weightOf(&s))
 		}
 		return err
 	}

@@ -187,7 +187,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if ans == symbol.Yes {
 		kept := s
 		kept.Inlines = slices.Clone(s.Inlines)
-		f.symbols.put(rva, kept)
+		f.symbols.put(rva, kept, weightOf(&kept))
 	}
 	return s, ans, err
 }
@@ -354,7 +354,7 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 	}
 	s := symbol.Symbol{Name: string(r.name), Start: r.rva, ParamSize: r.params, Public: true, Multiple: r.multiple}
 	s.Name = cmp.Or(s.Name, nameless)
-	return f.pubNames.put(p.off, s), nil
+	return f.pubNames.put(p.off, s, weightOf(&s)), nil
 }
 
 // locateIn is locate for an address in a FUNC.

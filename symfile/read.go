@@ -1,6 +1,7 @@
 package symfile
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -119,7 +120,7 @@ func (f *File) fileName(num uint32) (string, error) {
 	if err := f.sure(ok && is == num); err != nil {
 		return "", err
 	}
-	return f.fileNames.put(num, string(name)), nil
+	return f.fileNames.put(num, string(name), len(name)/usualText), nil
 }
 
 // originName returns the name of an INLINE_ORIGIN record. An inlined call without a name stays a
@@ -144,10 +145,7 @@ func (f *File) originName(num uint32) (string, error) {
 	if err := f.sure(ok && is == num); err != nil {
 		return "", err
 	}
-	if len(name) == 0 {
-		return f.origNames.put(num, nameless), nil
-	}
-	return f.origNames.put(num, string(name)), nil
+	return f.origNames.put(num, cmp.Or(string(name), nameless), len(name)/usualText), nil
 }
 
 // recent keeps the values that were put into it last: at least most of them, and at most twice as
@@ -155,7 +153,6 @@ func (f *File) originName(num uint32) (string, error) {
 // and each must still be there when the walk looks it up.
 type recent[K comparable, V any] struct {
 	most     int
-	weigh    func(v V) int // how many values a large one counts as, besides itself
 	now, old map[K]V
 	weight   int // of now
 }
@@ -167,8 +164,8 @@ const (
 	mostRules              = 8 << 10
 )
 
-func newRecent[K comparable, V any](most int, weigh func(v V) int) *recent[K, V] {
-	return &recent[K, V]{most: most, weigh: weigh, now: map[K]V{}}
+func newRecent[K comparable, V any](most int) *recent[K, V] {
+	return &recent[K, V]{most: most, now: map[K]V{}}
 }
 
 func (r *recent[K, V]) get(k K) (V, bool) {
@@ -184,13 +181,13 @@ func (r *recent[K, V]) has(k K) bool {
 	return ok
 }
 
-// put stores a value and returns it.
-func (r *recent[K, V]) put(k K, v V) V {
+// put stores a value and returns it. more is how many values a large one counts as, besides itself.
+func (r *recent[K, V]) put(k K, v V, more int) V {
 	if r.weight >= r.most {
 		r.now, r.old, r.weight = map[K]V{}, r.now, 0
 	}
 	r.now[k] = v
-	r.weight += 1 + r.weigh(v)
+	r.weight += 1 + more
 	return v
 }
 
@@ -203,15 +200,10 @@ const (
 	usualOps     = 32
 )
 
-func weighName(name string) int { return len(name) / usualText }
+// weightOf and weight return how many usual values a large one counts as, besides itself.
+func weightOf(s *symbol.Symbol) int { return len(s.Name)/usualText + len(s.Inlines)/usualInlines }
 
-func weighSymbol(s symbol.Symbol) int {
-	return len(s.Name)/usualText + len(s.Inlines)/usualInlines
-}
-
-func weighRow(e rowEntry) int { return int(e.row.Ops()) / usualOps }
-
-func weighCFI(c CFIRecord) int {
+func (c *CFIRecord) weight() int {
 	const deltaSize = 40 // besides its text
 	n := len(c.Rules) + deltaSize*len(c.Deltas)
 	for i := range c.Deltas {

@@ -5,9 +5,9 @@ import "testing"
 // TestRecentWeight: large values are fewer, so that what is kept has a limit in bytes.
 func TestRecentWeight(t *testing.T) {
 	const most, large = 100, 9
-	r := newRecent[int](most, func(int) int { return large })
+	r := newRecent[int, int](most)
 	for i := range 1000 {
-		r.put(i, i)
+		r.put(i, i, large)
 		if n := len(r.now) + len(r.old); n > 2*most/(1+large) || !r.has(i) {
 			t.Fatalf("%d are kept, with the last: %v", n, r.has(i))
 		}
@@ -17,9 +17,9 @@ func TestRecentWeight(t *testing.T) {
 // TestRecent: the last values are there whenever they are looked up, and not all of those before.
 func TestRecent(t *testing.T) {
 	const most = 100
-	r := newRecent[int](most, func(int) int { return 0 })
+	r := newRecent[int, int](most)
 	for i := range 12*most + 7 {
-		if got := r.put(i, -i); got != -i {
+		if got := r.put(i, -i, 0); got != -i {
 			t.Fatalf("%d was put, %d answered", -i, got)
 		}
 		for k := max(0, i-most+1); k <= i; k++ {

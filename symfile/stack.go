@@ -144,7 +144,7 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 		e.row, e.answer = unwind.Row{}, symbol.No
 	}
 	e.row.Origin, e.row.Start = origin, start
-	f.rows.put(rva, e)
+	f.rows.put(rva, e, int(row.Ops())/usualOps)
 	return e.row, e.answer, e.err
 }
 

@@ -162,12 +162,12 @@ func newFile(src *input.Source, opt Options) *File {
 func (f *File) reset() {
 	f.fns = make(map[int64]*function)
 	f.fnLines = 0
-	f.symbols = newRecent[uint64](mostSymbols, weighSymbol)
-	f.fileNames = newRecent[uint32](mostNames, weighName)
-	f.origNames = newRecent[uint32](mostNames, weighName)
-	f.pubNames = newRecent[int64](mostNames, weighSymbol)
-	f.rows = newRecent[uint64](mostRules, weighRow)
-	f.cfis = newRecent[uint64](mostRules, weighCFI)
+	f.symbols = newRecent[uint64, symbol.Symbol](mostSymbols)
+	f.fileNames = newRecent[uint32, string](mostNames)
+	f.origNames = newRecent[uint32, string](mostNames)
+	f.pubNames = newRecent[int64, symbol.Symbol](mostNames)
+	f.rows = newRecent[uint64, rowEntry](mostRules)
+	f.cfis = newRecent[uint64, CFIRecord](mostRules)
 }
 
 // Name returns the name of the Source.
