@@ -55,14 +55,20 @@ func OpenSources(paths []string, maxUnpacked int64) (out SourceFiles, err error)
 // be opened.
 type Roots []*os.Root
 
-// in returns the root that a path is in, and the path in it.
+// in returns the innermost root that a path is in, and the path in it: a link in another root may lead to it, which that
+// one does not follow.
 func (r Roots) in(path string) (*os.Root, string, error) {
+	var in *os.Root
+	var at string
 	for _, root := range r {
-		if local, err := filepath.Rel(root.Name(), path); err == nil && filepath.IsLocal(local) {
-			return root, local, nil
+		if local, err := filepath.Rel(root.Name(), path); err == nil && filepath.IsLocal(local) && (in == nil || len(local) < len(at)) {
+			in, at = root, local
 		}
 	}
-	return nil, "", &os.PathError{Op: "open", Path: path, Err: errors.New("outside of the folders that may be read")}
+	if in == nil {
+		return nil, "", &os.PathError{Op: "open", Path: path, Err: errors.New("outside of the folders that may be read")}
+	}
+	return in, at, nil
 }
 
 // Open opens a regular file. To open a FIFO would wait for its writer.

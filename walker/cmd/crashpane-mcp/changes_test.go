@@ -153,3 +153,24 @@ func TestCompareNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkedSymbols: the user may name a folder of symbols by a link that is in the folder of the dumps, and leads out of
+// it.
+func TestLinkedSymbols(t *testing.T) {
+	dump, symbols := dumptest.Secretive("x")
+	dir := folderOf(t, map[string][]byte{"a.dmp": dump})
+	link := filepath.Join(dir, "symbols")
+	if err := os.Symlink(folderOf(t, map[string][]byte{"app.sym": symbols}), link); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, options{folders: []string{dir}, symbols: []string{link}})
+	for _, tool := range []string{"walk", "groups"} {
+		a := args{}
+		if tool == "walk" {
+			a["dump"] = "dumps/a.dmp"
+		}
+		if out, failed := ask(t, c, tool, a); failed || !strings.Contains(out, `"inlined"`) {
+			t.Errorf("%s: %s", tool, out)
+		}
+	}
+}
