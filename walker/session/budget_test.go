@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
@@ -285,5 +286,12 @@ func TestSharedStack(t *testing.T) {
 		if !errors.As(b.Err(), new(*input.BudgetError)) || !strings.Contains(b.Err().Error(), "steps of work") {
 			t.Errorf("%s: %v, %d steps are left", what, b.Err(), b.Left(input.Work))
 		}
+	}
+}
+
+// A list of an outline draws what its rows take.
+func TestOutlineMemory(t *testing.T) {
+	if size := unsafe.Sizeof(outlineEntry{}); size != entryMemory {
+		t.Errorf("a row takes %d bytes, and draws %d", size, entryMemory)
 	}
 }

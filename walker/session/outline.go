@@ -263,7 +263,7 @@ func cutLine(text string) (file, line string, ok bool) {
 const maxOutline = 1 << 16
 
 // entryMemory is what a row of a list takes, in bytes.
-const entryMemory = 32
+const entryMemory = 40
 
 // outlineList is a list, which is made in steps.
 type outlineList struct {
