@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/framecode"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -167,22 +166,15 @@ func (s *walk) codeStart(f *Frame) (start, size uint64, ok bool) {
 	return start, own.Size, own.Name != "" && start <= pc && (s.apple() || !strings.Contains(own.Name, ".cold"))
 }
 
-// function is the code of a function. size is 0 if it is not known. What it costs to read the code is drawn, because a
-// file can have any number of calls of a large function.
+// function is the code of a function. size is 0 if it is not known.
 func (s *walk) function(start, size uint64) framecode.Function {
 	f := framecode.Function{Start: start, Sized: size > 0}
-	size = min(cmp.Or(size, framecode.MaxBody), framecode.MaxSized)
-	if s.Budget.Draw(input.Work, int64(size/readPerStep)) != nil {
-		return f
-	}
-	code := make([]byte, size)
+	size = cmp.Or(size, framecode.MaxBody)
+	code := make([]byte, min(size, framecode.MaxSized))
 	n, _ := s.readCode(start, code)
 	f.Code = code[:n]
 	return f
 }
-
-// readPerStep is how many bytes of code are read in the time of a step of work.
-const readPerStep = 64
 
 // calledCode is a function that is called.
 func (s *walk) calledCode(at uint64) (framecode.Function, bool) {

@@ -175,40 +175,17 @@ func jumpingDump(frames int) (dump []byte, symbols string) {
 		Thread(7, ctx, 0x7ffe0000, stack).Memory(base+0x1000, code).Exception(7, 11, 1, 0x45, ctx).Bytes(), symbols
 }
 
-// callingDump is a dump of arm64 that was stopped at the end of a function of calls alone, and its symbols. Each is
-// of a large function, which is looked at since it may save registers for its caller.
-func callingDump() (dump []byte, symbols string) {
-	const base, size = 0x400000, 0x40000
-	code := binary.LittleEndian.AppendUint32(nil, 0xaa1e03e1) // mov x1, x30
-	for at := len(code); at < size; at += 4 {
-		code = binary.LittleEndian.AppendUint32(code, 0x94000000|uint32(size-at)/4) // bl
-	}
-	for range size / 4 {
-		code = binary.LittleEndian.AppendUint32(code, 0xd503201f) // nop
-	}
-	ctx := dumptest.ARM64(map[string]uint64{"pc": base + 0x1000 + size - 8, "sp": 0x7ffe0000})
-	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 12, Platform: 0x8201}).Module(base, 0x100000, "/opt/app", appELF).
-			Thread(7, ctx, 0x7ffe0000, make([]byte, 64)).Memory(base+0x1000, code).Exception(7, 11, 1, 0x45, ctx).Bytes(),
-		fmt.Sprintf("MODULE Linux arm64 %s app\nFUNC 1000 %x 0 caller\nFUNC %x %x 0 callee\n", appID, size, 0x1000+size, size)
-}
-
-// Code that walks follow to find callers costs work, which ends.
-func TestCodeWithinBudget(t *testing.T) {
-	jumping, jumps := jumpingDump(100)
-	calling, calls := callingDump()
-	for _, c := range []struct {
-		dump    []byte
-		symbols string
-	}{{jumping, jumps}, {calling, calls}} {
-		fs := NewFiles(Options{})
-		fs.Add(input.FromBytes("a.dmp", c.dump))
-		fs.Add(input.FromBytes("a.sym", []byte(c.symbols)))
-		b := fs.Budget()
-		b.Draw(input.Work, b.Left(input.Work)-20<<20)
-		fs.Report(0)
-		if !errors.As(b.Err(), new(*input.BudgetError)) {
-			t.Errorf("%s: %v, %d steps are left", c.symbols[:20], b.Err(), b.Left(input.Work))
-		}
+// Jumps that walks follow to find callers cost work, which ends.
+func TestJumpsWithinBudget(t *testing.T) {
+	dump, symbols := jumpingDump(100)
+	fs := NewFiles(Options{})
+	fs.Add(input.FromBytes("a.dmp", dump))
+	fs.Add(input.FromBytes("a.sym", []byte(symbols)))
+	b := fs.Budget()
+	b.Draw(input.Work, b.Left(input.Work)-20<<20)
+	fs.Report(0)
+	if !errors.As(b.Err(), new(*input.BudgetError)) {
+		t.Errorf("%v, %d steps are left", b.Err(), b.Left(input.Work))
 	}
 }
 
