@@ -4,7 +4,7 @@
 //
 // A library reads the names of C++. It reads those of Rust wrongly: in v0 where an empty identifier
 // precedes a digit, as in a closure of a closure, and in the legacy mangling where an identifier begins
-// with an underscore. So v0.go and rust_legacy.go read them.
+// with an underscore. So rust_v0.go and rust_legacy.go read them.
 //
 // Names come from untrusted files. Name limits the length of its input and output, and returns a
 // name mangled if the library below panics on it.

@@ -236,8 +236,8 @@ func (m *moduleData) hold() error {
 	return nil
 }
 
-// release gives back what was drawn since the memory held was less, for an index that is made again
-// when the bytes that it needs are here. It returns why that is so.
+// release gives back the memory that was drawn since held bytes were: for an index that lacks bytes, and
+// is made again when they are here. It returns why.
 func (m *moduleData) release(held int64, why error) error {
 	m.s.Return(m.held - held)
 	m.held = held

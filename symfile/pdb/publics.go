@@ -153,7 +153,7 @@ func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) 
 	if err != nil || pos < 0 {
 		return "", 0, false, err
 	}
-	at, _, err = p.at(p.ordered.Record(pos))
+	at, off, err := p.at(p.ordered.Record(pos))
 	// The last name up to the address may be of the section before, which says nothing of this one.
 	if err != nil || at>>32 != key>>32 {
 		return "", 0, false, err
@@ -164,9 +164,12 @@ func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) 
 	if err != nil {
 		return "", 0, false, err
 	}
-	_, off, err := p.at(p.ordered.Record(before + 1))
+	first, firstOff, err := p.at(p.ordered.Record(before + 1))
 	if err != nil {
 		return "", 0, false, err
+	}
+	if first == at { // it is not in a table that is not sorted
+		off = firstOff
 	}
 	text, err = p.name(off)
 	return text, at, err == nil, err
