@@ -34,7 +34,7 @@ func (f *File) Atoms() ([]Atom, error) {
 			return nil
 		}
 		name, err := f.Name(s)
-		if input.Needs(err) {
+		if f.undecided(err) {
 			return err
 		}
 		if err := f.Src.Draw(input.Memory, int64(len(name))+96); err != nil {

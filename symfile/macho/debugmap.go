@@ -57,7 +57,7 @@ func (f *File) DebugMap() (*DebugMap, error) {
 		case StabOSO:
 			open = false
 			name, err := f.Name(s)
-			if input.Needs(err) {
+			if f.undecided(err) {
 				return err
 			}
 			if err := f.Src.Draw(input.Memory, int64(len(name))+64); err != nil {
@@ -71,7 +71,7 @@ func (f *File) DebugMap() (*DebugMap, error) {
 			}
 			of := &m.Objects[len(m.Objects)-1]
 			first, err := f.firstByte(s)
-			if input.Needs(err) {
+			if f.undecided(err) {
 				return err
 			}
 			if first == 0 {

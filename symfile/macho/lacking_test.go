@@ -2,7 +2,9 @@ package macho
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -101,5 +103,39 @@ func TestAtoms(t *testing.T) {
 	const want = "[{a 0 32} {b 16 16} {c 32 32} {d 32 32} {e 32 32} {f 48 16}]"
 	if have := fmt.Sprint(atoms); err != nil || have != want {
 		t.Errorf("%s, %v, want %s", have, err, want)
+	}
+}
+
+// TestCancelledNames: a table of names that was cancelled is not taken for a smaller one.
+func TestCancelledNames(t *testing.T) {
+	const symbols = 20000
+	le := binary.LittleEndian
+	var table []byte
+	for i := range uint64(symbols) {
+		table = append(le.AppendUint32(table, 1), typeSection|external, 1, 0, 0)
+		table = le.AppendUint64(table, 4*i)
+	}
+	f := &File{Src: input.FromBytes("made", append(table, "\x00_f\x00"...)), Order: le, Class: 64, symtab: symtab{count: symbols, names: part{uint32(len(table)), 4}},
+		Segments: []Segment{{Name: "__TEXT", Size: 4 * symbols}}, Sections: []Section{{Name: "__text", Size: 4 * symbols, Flags: attrPure}}}
+	f.Src.Budget = &input.Budget{}
+	for n := 1; ; n++ {
+		pauses := 0
+		f.Src.Budget.Pause = func() {
+			if pauses++; pauses == n {
+				f.Src.Budget.Cancel(context.Canceled)
+			}
+		}
+		p, err := f.Publics()
+		if pauses < n {
+			if n == 1 || err != nil || p.Len() != symbols || len(f.Warnings()) > 0 {
+				t.Errorf("after %d pauses: %v, %q", n-1, err, f.Warnings())
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("pause %d: %v", n, err)
+		}
+		f.Src.Budget.Resume()
+		f.Src.Budget.Begin()
 	}
 }

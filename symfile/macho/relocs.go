@@ -43,7 +43,7 @@ func (f *File) relocated(s *Section, src *input.Source) (*input.Source, error) {
 		}
 		sym, err := f.symbolAt(r.symbol)
 		if err != nil || uint64(address)+1<<r.length > uint64(len(b)) {
-			if input.Needs(err) {
+			if f.undecided(err) {
 				return nil, err
 			}
 			f.bad(what, int64(s.Relocs), fmt.Sprintf("addresses in its %d bytes and %d symbols", len(b), f.symtab.count), fmt.Sprintf("0x%x and symbol %d", address, r.symbol))

@@ -134,6 +134,12 @@ func (f *File) Name(s *Sym) (string, error) {
 	return zeroEnded(f.Src, off, min(left, maxName))
 }
 
+// undecided reports whether an error says nothing about the file: its bytes are not here yet, or the
+// read was cancelled.
+func (f *File) undecided(err error) bool {
+	return input.Needs(err) || err != nil && f.Src.Cancelled() != nil
+}
+
 // firstByte reads the first byte of the name of an entry; 0 if it has none.
 func (f *File) firstByte(s *Sym) (byte, error) {
 	if s.nameAt == 0 || s.nameAt >= f.symtab.names.size {
@@ -205,7 +211,7 @@ func (f *File) Publics() (*Publics, error) {
 	}
 	p := &Publics{f: f, starts: starts}
 	for _, add := range []func() error{p.addSymbols, p.addExports, p.addStubs} {
-		if err := add(); input.Needs(err) {
+		if err := add(); f.undecided(err) {
 			return nil, err
 		} else if err != nil {
 			f.warnings.Add(err)
@@ -299,7 +305,7 @@ func (p *Publics) addSymbols() error {
 		case b == '<':
 			name, err = p.f.Name(s)
 		}
-		if input.Needs(err) {
+		if p.f.undecided(err) {
 			return err
 		}
 		if name == "<redacted>" {
@@ -369,7 +375,7 @@ func (p *Publics) addStubs() error {
 			if err == nil {
 				name, err = f.Name(&sym)
 			}
-			if input.Needs(err) {
+			if f.undecided(err) {
 				return err
 			}
 			if name = plain(name); err != nil || name == "" {

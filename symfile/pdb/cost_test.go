@@ -2,6 +2,7 @@ package pdb_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -266,4 +267,48 @@ func TestManyImports(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCancelled: a lookup that was cancelled leaves nothing half done: the next one finds what it is to.
+func TestCancelled(t *testing.T) {
+	mod := madeModule{name: "a.obj", contributions: [][2]uint32{{0, 0x8000}}, lines: checksums(1)}
+	for i := range uint32(4000) { // in reverse order, so that no search finds them
+		at := 0x7ff0 - i*8
+		mod.symbols = append(mod.symbols, proc(4+len(mod.symbols), 0x1110, at, 4, "f")...)
+		mod.lines = append(mod.lines, lines(at, 4, [2]uint32{0, 7})...)
+	}
+	data := (&made{machine: 0x8664, page: 4096, names: []string{"a.c"}, modules: []madeModule{mod}}).bytes()
+	const last = 0x1000 + 0x7ff0 - 3999*8
+	cancelled := 0
+	for n := 1; ; n++ {
+		src := input.FromBytes("x.pdb", data)
+		pauses := 0
+		src.Budget = &input.Budget{}
+		src.Budget.Pause = func() {
+			if pauses++; pauses == n {
+				src.Budget.Cancel(context.Canceled)
+			}
+		}
+		f, err := pdb.Open(src)
+		if err == nil {
+			_, _, err = f.Lookup(last)
+		}
+		if pauses < n {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("pause %d: %v", n, err)
+		}
+		src.Budget.Resume()
+		if f == nil {
+			continue
+		}
+		cancelled++
+		if s, ans, err := f.Lookup(last); ans != symbol.Yes || err != nil || s.Name != "f" || s.Line != 7 || len(f.Warnings()) > 0 {
+			t.Errorf("after pause %d: %+v, %v, %v, %q", n, s, ans, err, f.Warnings())
+		}
+	}
+	if cancelled == 0 {
+		t.Error("no lookup was cancelled")
+	}
 }

@@ -81,9 +81,10 @@ func (f *File) Name() string { return f.src.Name }
 // Warnings are what was passed over so far.
 func (f *File) Warnings() []string { return f.notes.List(f.src.Name) }
 
-// pass keeps an error as a warning. It returns that of bytes that are not here yet, else nil.
+// pass keeps an error as a warning. It returns that of bytes that are not here yet and that of a
+// cancelled read, which say nothing about the file, else nil.
 func (f *File) pass(err error) error {
-	if err == nil || input.Needs(err) {
+	if err == nil || input.Needs(err) || f.src.Cancelled() != nil {
 		return err
 	}
 	f.notes.Add(err)

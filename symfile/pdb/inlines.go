@@ -211,7 +211,7 @@ func (m *moduleData) inlineSites(fn *function) ([]site, error) {
 	if m.sitesAt != fn.off {
 		m.sites, m.sitesErr = m.readSites(fn)
 		m.inner = nil
-		if m.sitesAt = fn.off; input.Needs(m.sitesErr) {
+		if m.sitesAt = fn.off; m.s.Interrupted(m.sitesErr) {
 			m.sitesAt = 0
 		}
 	}

@@ -113,8 +113,7 @@ func (f *File) namedText(name string, most, each int64) (string, error) {
 		return "", nil
 	}
 	if err := f.src.Draw(input.Memory, each*s.Size); err != nil {
-		f.notes.Add(err)
-		return "", nil
+		return "", f.pass(err)
 	}
 	b, err := s.Bytes(0, s.Size)
 	if err != nil {

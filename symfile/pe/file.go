@@ -122,7 +122,7 @@ func open(src *input.Source, mapped bool) (*File, error) {
 	f.lookForEnd()
 	f.lookForPacker()
 	for _, read := range []func() error{f.readDebug, f.readHybrid} {
-		if err := read(); input.Needs(err) {
+		if err := read(); f.Src.Interrupted(err) {
 			return nil, err
 		} else if err != nil {
 			f.warnings.Add(err)
@@ -269,7 +269,7 @@ func (f *File) readSections(count int, at int64) error {
 		c.Skip(12)
 		s.Flags = c.U32()
 		if err := c.Err(); err != nil {
-			if input.Needs(err) {
+			if f.Src.Interrupted(err) {
 				return err
 			}
 			f.warnings.Add(err)
@@ -285,7 +285,7 @@ func (f *File) readSections(count int, at int64) error {
 			s.Offset &^= 0x1ff
 		}
 		var err error
-		if s.Name, err = f.sectionName(name); input.Needs(err) {
+		if s.Name, err = f.sectionName(name); f.Src.Interrupted(err) {
 			return err
 		} else if err != nil {
 			f.warnings.Add(err)

@@ -47,12 +47,12 @@ const maxExports = 1 << 16
 // name, which is called by its ordinal, last.
 func (f *File) Publics() (*Publics, error) {
 	p := &Publics{f: f}
-	if err := p.addExports(); input.Needs(err) {
+	if err := p.addExports(); f.Src.Interrupted(err) {
 		return nil, err
 	} else if err != nil {
 		f.warnings.Add(err)
 	}
-	if err := p.addSymbols(); input.Needs(err) {
+	if err := p.addSymbols(); f.Src.Interrupted(err) {
 		return nil, err
 	} else if err != nil {
 		f.warnings.Add(err)
