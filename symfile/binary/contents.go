@@ -25,7 +25,7 @@ func (f *File) Has() symbol.Contents {
 		}
 		out.SFrame = out.SFrame || t.section == ".sframe"
 		out.CFI = out.CFI || t.section != ".sframe"
-		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.file, Section: t.section})
+		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.src.Name, Section: t.section})
 	}
 	if p := f.program.frameData(); p != nil && p.HasFrameData() {
 		out.CFI = true
@@ -38,7 +38,7 @@ func (f *File) Has() symbol.Contents {
 		}
 		if _, ok := t.(publicNames); ok {
 			out.OnlyExports = true
-			out.Parts = append(out.Parts, symbol.Part{What: "names", File: s.file, Section: "public names"})
+			out.Parts = append(out.Parts, symbol.Part{What: "names", File: s.src.Name, Section: "public names"})
 		}
 		if !s.asked {
 			s.functions, s.lines, s.asked = true, true, true
@@ -61,14 +61,14 @@ func (f *File) Has() symbol.Contents {
 		}{{s.functions, "functions", &out.Functions}, {s.lines, "lines", &out.Lines}, {s.inlines, "inlined calls", &out.Inlines}} {
 			if p.there {
 				*p.has = true
-				out.Parts = append(out.Parts, symbol.Part{What: p.what, File: s.file, Section: s.section})
+				out.Parts = append(out.Parts, symbol.Part{What: p.what, File: s.src.Name, Section: s.section})
 			}
 		}
 	}
 	tables, err := f.symbolTables()
 	for _, n := range tables {
 		if n.any() {
-			out.Parts = append(out.Parts, symbol.Part{What: "names", File: n.file, Section: n.section})
+			out.Parts = append(out.Parts, symbol.Part{What: "names", File: n.src.Name, Section: n.section})
 		}
 	}
 	out.OnlyExports = (out.OnlyExports || err == nil && len(tables) > 0 && !full(tables)) && !out.Functions

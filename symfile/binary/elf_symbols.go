@@ -13,12 +13,12 @@ func (f *elfProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 	out := []*symbolSource{}
 	for _, e := range f.files() {
 		if e.Section(".debug_info") != nil {
-			out = append(out, sourceOf(".debug_info", e.Src.Name, func() (symbolTable, error) { return f.openDWARF(e, symbols) }))
+			out = append(out, sourceOf(".debug_info", e.Src, func() (symbolTable, error) { return f.openDWARF(e, symbols) }))
 		}
 	}
 	for _, e := range f.files() {
 		if e.Section(".stab") != nil {
-			out = append(out, sourceOf(".stab", e.Src.Name, func() (symbolTable, error) {
+			out = append(out, sourceOf(".stab", e.Src, func() (symbolTable, error) {
 				t, err := stabs.OpenELF(e)
 				if err == nil && t == nil {
 					err = &input.FormatError{File: e.Src.Name, Part: "section headers", Offset: -1, Want: "a section .stabstr next to .stab"}
@@ -166,7 +166,7 @@ func (f *elfProgram) symbolTables() ([]*names, error) {
 		if e == nil || !e.HasSymtab() && e != f.elf {
 			continue
 		}
-		n := &names{full: e.HasSymtab(), some: e.NamesFunction, onDemand: onDemand[nameTable]{section: ".dynsym", file: e.Src.Name, open: func() (nameTable, error) {
+		n := &names{full: e.HasSymtab(), some: e.NamesFunction, onDemand: onDemand[nameTable]{section: ".dynsym", src: e.Src, open: func() (nameTable, error) {
 			p, err := e.Publics()
 			if err != nil {
 				return nil, err

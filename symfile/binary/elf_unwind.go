@@ -32,7 +32,7 @@ func (f *elfProgram) unwindTables() []*table {
 	for _, kind := range unwindSections {
 		for _, e := range f.files() {
 			if open := kind.open(f, e); open != nil {
-				out = append(out, &table{section: kind.kind, file: e.Src.Name, open: open})
+				out = append(out, &table{section: kind.kind, src: e.Src, open: open})
 			}
 		}
 	}

@@ -22,7 +22,7 @@ const goSection = ".gopclntab"
 
 // source returns the table as a source of functions.
 func (g *goTable) source() *symbolSource {
-	s := sourceOf(goSection, g.file, func() (symbolTable, error) { return g.get() })
+	s := sourceOf(goSection, g.src, func() (symbolTable, error) { return g.get() })
 	s.functions, s.lines, s.inlines, s.asked, s.gaps = true, true, true, true, true
 	return s
 }
@@ -61,7 +61,7 @@ func (f *elfProgram) goELF() *goTable {
 	if open == nil {
 		return nil
 	}
-	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, file: e.Src.Name, open: func() (*gopclntab.Table, error) {
+	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, src: e.Src, open: func() (*gopclntab.Table, error) {
 		p, err := open()
 		if err != nil {
 			return nil, err
@@ -155,7 +155,7 @@ func (f *peProgram) goPE() *goTable {
 		return f.goPart
 	}
 	p := f.pe
-	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, file: f.src.Name, open: func() (*gopclntab.Table, error) {
+	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, src: f.src, open: func() (*gopclntab.Table, error) {
 		cfg := gopclntab.Config{Arch: p.Arch, Base: p.Base, File: f.src.Name,
 			At: func(address uint64, n int64) ([]byte, error) { return p.At(address-p.Base, n) }}
 		for _, r := range p.Code() {
@@ -195,7 +195,7 @@ func (f *machoProgram) goMachO() *goTable {
 	if f.goPart != nil || s == nil || !s.HasBytes() || m.Arch == nil || !m.HasCode() {
 		return f.goPart
 	}
-	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, file: m.Src.Name, open: func() (*gopclntab.Table, error) {
+	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, src: m.Src, open: func() (*gopclntab.Table, error) {
 		src, err := m.Data(s)
 		if err != nil {
 			return nil, err

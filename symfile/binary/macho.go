@@ -174,7 +174,7 @@ func (f *machoProgram) unwindTables() []*table {
 		if s == nil || !s.HasBytes() {
 			return
 		}
-		out = append(out, &table{section: name, file: m.Src.Name, open: func() (unwind.Table, error) {
+		out = append(out, &table{section: name, src: m.Src, open: func() (unwind.Table, error) {
 			src, err := f.data(m, s)
 			if err != nil {
 				return nil, err
@@ -208,7 +208,7 @@ func (f *machoProgram) unwindTables() []*table {
 		add(m, m.Debug(".debug_frame"), ".debug_frame", dwarfcfi.DebugFrame)
 	}
 	if g := f.goMachO(); g != nil {
-		out = append(out, &table{section: goSection, file: g.file, open: g.rules})
+		out = append(out, &table{section: goSection, src: g.src, open: g.rules})
 	}
 	return out
 }
@@ -238,7 +238,7 @@ func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 		if s := m.Debug(".debug_info"); s == nil || !s.HasBytes() {
 			continue
 		}
-		out = append(out, sourceOf(".debug_info", m.Src.Name, func() (symbolTable, error) {
+		out = append(out, sourceOf(".debug_info", m.Src, func() (symbolTable, error) {
 			return dwarf.Open(dwarf.Sections{
 				Get: func(name string) (*input.Source, error) {
 					s := m.Debug(name)
@@ -252,7 +252,7 @@ func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 		}))
 	}
 	if len(out) == 0 && f.mayHaveObjects() {
-		out = append(out, sourceOf("objects of the debug map", f.src.Name, func() (symbolTable, error) {
+		out = append(out, sourceOf("objects of the debug map", f.src, func() (symbolTable, error) {
 			m, err := f.readDebugMap()
 			if err != nil {
 				return nil, err
@@ -292,7 +292,7 @@ func (f *machoProgram) symbolTables() ([]*names, error) {
 		if m == nil || !m.HasSymbols() && !m.HasExports() {
 			continue
 		}
-		out = append(out, &names{full: m.HasLocals(), some: m.NamesCode, onDemand: onDemand[nameTable]{section: "symbol table", file: m.Src.Name, open: func() (nameTable, error) {
+		out = append(out, &names{full: m.HasLocals(), some: m.NamesCode, onDemand: onDemand[nameTable]{section: "symbol table", src: m.Src, open: func() (nameTable, error) {
 			return m.Publics()
 		}}})
 	}

@@ -5,18 +5,19 @@ import "github.com/crashpane/crashpane/core/input"
 // onDemand is a part of one of the files, opened when it is needed.
 type onDemand[T any] struct {
 	section string // its name: ".eh_frame", "module streams"
-	file    string // the name of its file
+	src     *input.Source
 	open    func() (T, error)
 	opened  bool
 	table   T
-	err     error // the error of open, unless it is an input.NeedError
+	err     error // the error of open, unless another try may succeed
 }
 
-// get opens the part. It keeps an error other than input.NeedError.
+// get opens the part. It keeps an error, unless bytes of the file are still to come or the opening was
+// cancelled.
 func (o *onDemand[T]) get() (T, error) {
 	if !o.opened {
 		table, err := o.open()
-		if input.Needs(err) {
+		if input.Needs(err) || err != nil && o.src.Cancelled() != nil {
 			return o.table, err
 		}
 		if o.opened, o.err = true, err; err == nil {

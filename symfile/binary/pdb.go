@@ -44,7 +44,7 @@ func (f *pdbProgram) warnings() []string              { return nil }
 func (f *pdbProgram) sources() []*input.Source        { return []*input.Source{f.src} }
 
 func pdbSource(src *input.Source, p *pdb.File) *symbolSource {
-	return sourceOf("module streams", src.Name, func() (symbolTable, error) { return p, nil })
+	return sourceOf("module streams", src, func() (symbolTable, error) { return p, nil })
 }
 
 // identity returns the PDB's identity. A PDB does not contain its own name or that of its program.

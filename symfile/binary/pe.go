@@ -245,7 +245,7 @@ func (f *peProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 		out = f.pdb.symbolSources(symbols)
 	}
 	if file := f.with(".debug_info"); file.Section(".debug_info") != nil {
-		out = append(out, sourceOf(".debug_info", file.Src.Name, func() (symbolTable, error) {
+		out = append(out, sourceOf(".debug_info", file.Src, func() (symbolTable, error) {
 			return dwarf.Open(dwarf.Sections{
 				Get: f.section, Order: binary.LittleEndian, Base: file.Base, File: file.Src.Name,
 			}, dwarf.Options{Symbols: symbols})
@@ -264,7 +264,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		return nil, nil
 	}
 	named := f.named()
-	n := &names{full: named.HasSymbols(), onDemand: onDemand[nameTable]{section: "exports", file: named.Src.Name, open: func() (nameTable, error) {
+	n := &names{full: named.HasSymbols(), onDemand: onDemand[nameTable]{section: "exports", src: named.Src, open: func() (nameTable, error) {
 		p, err := named.Publics()
 		if err != nil {
 			return nil, err
@@ -315,7 +315,7 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
 	addOf := func(file *pe.File, kind string, open func() (unwind.Table, error)) {
-		out = append(out, &table{section: kind, file: file.Src.Name, open: open})
+		out = append(out, &table{section: kind, src: file.Src, open: open})
 	}
 	add := func(kind string, open func() (unwind.Table, error)) { addOf(f.pe, kind, open) }
 	exceptions, _ := f.pe.Exceptions()

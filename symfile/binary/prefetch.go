@@ -54,7 +54,7 @@ func (f *File) Prefetch(rules, functions []uint64) {
 			f.needsTables = false
 			last.symbol, last.answer, last.err = f.find(list[i])
 		}, func(i int) {
-			if !f.needsTables {
+			if !f.needsTables && (last.err == nil || f.src.Cancelled() == nil) {
 				f.found[list[i]] = last
 			}
 		})

@@ -24,8 +24,8 @@ type symbolTable interface {
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 }
 
-func sourceOf(section, file string, open func() (symbolTable, error)) *symbolSource {
-	return &symbolSource{onDemand: onDemand[symbolTable]{section: section, file: file, open: open}}
+func sourceOf(section string, src *input.Source, open func() (symbolTable, error)) *symbolSource {
+	return &symbolSource{onDemand: onDemand[symbolTable]{section: section, src: src, open: open}}
 }
 
 // symbolSources returns the sources of functions, in the order in which Lookup asks them.
