@@ -238,7 +238,7 @@ func (b *builder) handler(frames []Frame) int {
 	for end < len(frames) && isC(end) {
 		end++
 	}
-	if of < 0 || isC(0) || end == i || end == len(frames) || frames[i].Trust == "scan" || slices.Contains(systemsOwn, in(end)) {
+	if of < 0 || isC(0) || end == i || end == len(frames) || frames[i].Scanned() || slices.Contains(systemsOwn, in(end)) {
 		return 0
 	}
 	return end

@@ -37,7 +37,7 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 				Inlined: true, Language: language(in.Function.Raw, in.File)})
 			calls = append(calls, Call{i, j})
 		}
-		own := Frame{Module: module, File: f.File, Line: f.Line, Offset: f.Lookup, Scanned: f.Trust == "scan"}
+		own := Frame{Module: module, File: f.File, Line: f.Line, Offset: f.Lookup, Scanned: f.Scanned()}
 		if f.Named() {
 			own.Function, own.Nearest, own.Language = name(f.Function), f.Nearest, language(f.Function.Raw, f.File)
 		}

@@ -115,7 +115,7 @@ func (v *View) where(say func(text, role string)) {
 	// What was running did not cause the signal, and nor did its callers.
 	case v.r.Crash.Event.Sent && frames[0].Module < 0:
 		f, inlined, name = &frames[0], nil, ""
-	case slices.ContainsFunc(frames, func(f report.Frame) bool { return f.Trust == "scan" }):
+	case slices.ContainsFunc(frames, func(f report.Frame) bool { return f.Scanned() }):
 		in = ", perhaps called from "
 	}
 	switch {

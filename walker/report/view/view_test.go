@@ -129,6 +129,7 @@ func TestPlaceInDoubt(t *testing.T) {
 	}{
 		{"cfi", false, " in app+0x1200"},
 		{"scan", false, ", perhaps called from app+0x1200"},
+		{"cfi_scan", false, ", perhaps called from app+0x1200"},
 		{"cfi", true, ", outside of every module"},
 		{"scan", true, ", outside of every module"},
 	} {
