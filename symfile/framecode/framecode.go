@@ -325,17 +325,13 @@ type Function struct {
 	Callee func(at uint64) (Function, bool)
 }
 
-// bytesPerStep is how many bytes of a function that is called are read in the time of a step.
-const bytesPerStep = 256
-
-// callee returns a function that is called. To read its code takes steps.
+// callee returns a function that is called, if the Function has a Callee. That counts what reading the
+// code costs.
 func (m *machine) callee(at uint64) (f Function, ok bool) {
 	if m.called == nil {
 		return f, false
 	}
-	f, ok = m.called(at)
-	*m.steps -= len(f.Code) / bytesPerStep
-	return f, ok
+	return m.called(at)
 }
 
 // Body returns the rules at pc in a function. returned says that pc is a return address: the rules

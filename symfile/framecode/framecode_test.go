@@ -194,32 +194,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCalleesTakeSteps: the code of functions that are called is not read without limit, as each of them may be long.
-func TestCalleesTakeSteps(t *testing.T) {
-	const calls, size = 1000, 64 << 10
-	for name, c := range map[string]struct {
-		arch         *cpu.Arch
-		code, callee string
-	}{
-		"settle":   {cpu.X86, "83ec0c" + strings.Repeat("e8f80f0000", calls) + "83c408 c3", "c3"},
-		"thunks":   {cpu.X86, strings.Repeat("89e0 e8f80f0000", calls) + "c3", "c3"},
-		"outlined": {cpu.ARM64, "e8031eaa" + strings.Repeat("ff030094", calls) + "c0035fd6", "c0035fd6"},
-	} {
-		callee := append(code(t, c.callee), make([]byte, size)...)
-		f := framecode.Function{Code: code(t, c.code), Start: 0x1000, Sized: true}
-		read := 0
-		f.Callee = func(at uint64) (framecode.Function, bool) {
-			read += size
-			return framecode.Function{Code: callee, Start: at, Sized: true}, true
-		}
-		few := 10000
-		framecode.Body(c.arch, binary.LittleEndian, &f, f.Start+uint64(len(f.Code)), false, &few)
-		if read == 0 || read > 8<<20 {
-			t.Errorf("%s: %d bytes were read in 10,000 steps", name, read)
-		}
-	}
-}
-
 // TestOutlined: a part of a prologue that the compiler has made a function of, at 0x2000.
 func TestOutlined(t *testing.T) {
 	for _, c := range []struct {
