@@ -240,17 +240,18 @@ func (b *Budget) Err() error {
 func (s *Source) Return(n int64) {
 	whole, _ := s.Within()
 	whole.Budget.Return(n)
-	if whole.held != nil {
-		whole.held.Add(-n)
+	if s.held != nil {
+		s.held.Add(-n)
 	}
 }
 
-// Hold counts the Memory that readers of the Source, and of what is made of it, draw from now on.
-// release returns what they have not.
+// Hold counts the Memory that readers of the Source, and of what is made of it from now on, draw.
+// release returns what they have not. Parts of one file that were made before do not count for each
+// other: two members of an archive are two files.
 func (s *Source) Hold() (release func()) {
 	whole, _ := s.Within()
 	held := &atomic.Int64{}
-	whole.held = held
+	s.held = held
 	return func() { whole.Budget.Return(held.Swap(0)) }
 }
 
@@ -284,8 +285,8 @@ func (s *Source) Draw(r Resource, n int64) error {
 	whole, _ := s.Within()
 	err := whole.Budget.Draw(r, n)
 	switch {
-	case r == Memory && err == nil && whole.held != nil:
-		whole.held.Add(n)
+	case r == Memory && err == nil && s.held != nil:
+		s.held.Add(n)
 	case r == Unpacked && err != nil:
 		whole.refused.Store(true)
 	}

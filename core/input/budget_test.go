@@ -66,6 +66,20 @@ func TestHold(t *testing.T) {
 		if release(); src.Left(Memory) != 64<<20 {
 			t.Errorf("%s: %d bytes left", name, src.Left(Memory))
 		}
+		// Two members of an archive.
+		a, b := src.Sub("a", 0, 8), src.Sub("b", 8, 8)
+		releaseA, releaseB := a.Hold(), b.Hold()
+		for _, s := range []*Source{a, b} {
+			if err := s.Draw(Memory, 1<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if releaseA(); src.Left(Memory) != 63<<20 {
+			t.Errorf("%s: %d bytes left after one of two was closed", name, src.Left(Memory))
+		}
+		if releaseB(); src.Left(Memory) != 64<<20 {
+			t.Errorf("%s: %d bytes left after both were closed", name, src.Left(Memory))
+		}
 	}
 }
 
@@ -132,22 +146,6 @@ func TestBudgetClaims(t *testing.T) {
 			if left := b.Left(r); left != want {
 				t.Errorf("resource %d: after %d, %d are left, not %d", r, claim, left, want)
 			}
-		}
-	}
-}
-
-// What readers of a part of a file draw is given back with the file's, also if the file is in memory.
-func TestHoldOfPart(t *testing.T) {
-	data := make([]byte, 1000)
-	for name, src := range map[string]*Source{"in memory": FromBytes("a", data), "in a file": New("a", bytes.NewReader(data), 1000)} {
-		src.Budget = &Budget{}
-		release := src.Hold()
-		if err := src.Sub("part", 10, 100).Draw(Memory, 500); err != nil {
-			t.Fatal(err)
-		}
-		release()
-		if left := src.Left(Memory); left != src.Budget.Limit(Memory) {
-			t.Errorf("%s: %d bytes are not given back", name, src.Budget.Limit(Memory)-left)
 		}
 	}
 }

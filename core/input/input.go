@@ -100,7 +100,7 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	}
 	// The part needs no cache: its reads end in this Source's.
 	sub := New(name, io.NewSectionReader(s, off, size), size)
-	sub.whole, sub.base = s, off
+	sub.whole, sub.base, sub.held = s, off, s.held
 	return sub
 }
 
@@ -109,7 +109,7 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 func (s *Source) Derive(name string, r io.ReaderAt, size int64) *Source {
 	d := New(name, r, size)
 	whole, _ := s.Within()
-	d.Budget, d.Spool, d.held = whole.Budget, whole.Spool, whole.held
+	d.Budget, d.Spool, d.held = whole.Budget, whole.Spool, s.held
 	return d
 }
 
