@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -85,6 +86,9 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		search, place.Aligned = uint32(ebp)+4, true
 	}
 	place.SearchStart = search
+	if err := s.Budget.Draw(input.Work, 2*int64(len(program))); err != nil {
+		return candidate{}, err.Error()
+	}
 	row, err := unwind.ParseProgram(s.arch, program, fd.Vars(params, uint64(search)))
 	row.Origin = fd.Origin
 	if err != nil {

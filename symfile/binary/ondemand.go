@@ -12,12 +12,12 @@ type onDemand[T any] struct {
 	err     error // the error of open, unless another try may succeed
 }
 
-// get opens the part. It keeps an error, unless bytes of the file are still to come or the opening was
-// cancelled.
+// get opens the part. It keeps an error of the file, but none that says only that the opening was
+// interrupted.
 func (o *onDemand[T]) get() (T, error) {
 	if !o.opened {
 		table, err := o.open()
-		if input.Needs(err) || err != nil && o.src.Cancelled() != nil {
+		if o.src.Interrupted(err) {
 			return o.table, err
 		}
 		if o.opened, o.err = true, err; err == nil {

@@ -40,10 +40,10 @@ func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 	return row, answer, err
 }
 
-// keepRow caches an answer, unless the call was cancelled: the threads of a program often wait in the
-// same functions.
+// keepRow caches an answer, unless the call was interrupted: the threads of a program often wait in
+// the same functions.
 func (f *File) keepRow(rva uint64, known cachedRow) {
-	if known.err != nil && f.src.Cancelled() != nil {
+	if f.src.Interrupted(known.err) {
 		return
 	}
 	if f.rows == nil || len(f.rows) >= maxRows {

@@ -11,8 +11,18 @@ import (
 	"github.com/crashpane/crashpane/symfile/binary"
 )
 
-// TestCancelled: what a cancelled call could not read is read by the next one.
-func TestCancelled(t *testing.T) {
+// TestInterrupted: what a call could not read, because it was cancelled or its work used up, is read by
+// the next one.
+func TestInterrupted(t *testing.T) {
+	t.Run("cancelled", func(t *testing.T) {
+		testInterrupted(t, context.Canceled, func(b *input.Budget) { b.Cancel(context.Canceled) }, (*input.Budget).Resume)
+	})
+	t.Run("work", func(t *testing.T) {
+		testInterrupted(t, nil, func(b *input.Budget) { b.Draw(input.Work, b.Left(input.Work)) }, (*input.Budget).Begin)
+	})
+}
+
+func testInterrupted(t *testing.T, want error, interrupt, resume func(*input.Budget)) {
 	failed := 0
 	for file, rva := range map[string]uint64{
 		"../macho/testdata/m-arm64-fp.dylib.gz": 0x390,
@@ -38,11 +48,11 @@ func TestCancelled(t *testing.T) {
 			t.Fatal(file, err, err2)
 		}
 		f, budget := open()
-		budget.Cancel(context.Canceled)
+		interrupt(budget)
 		for range 2 {
 			if _, _, err := f.Row(rva); err != nil {
 				failed++
-				if !errors.Is(err, context.Canceled) {
+				if want == nil && !errors.As(err, new(*input.BudgetError)) || want != nil && !errors.Is(err, want) {
 					t.Errorf("%s: %v", file, err)
 				}
 			}
@@ -50,7 +60,7 @@ func TestCancelled(t *testing.T) {
 				failed++
 			}
 		}
-		budget.Resume()
+		resume(budget)
 		if have, a, err := f.Row(rva); err != nil || a != answer || !reflect.DeepEqual(have, row) {
 			t.Errorf("%s: row %+v, %v, %v, want %+v, %v", file, have, a, err, row, answer)
 		}
@@ -59,6 +69,6 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	if failed < 6 {
-		t.Errorf("%d calls failed while they were cancelled", failed)
+		t.Errorf("%d calls failed while they were interrupted", failed)
 	}
 }
