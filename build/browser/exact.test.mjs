@@ -106,6 +106,18 @@ test("the user can stop indexing at once, and the stack stays", async () => {
   await tab.sees("main.cc:156");
 });
 
+test("a worker that ends without a word while it indexes is noticed", async () => {
+  const ended = new Promise((resolve) =>
+    tab.page.once("worker", (worker) => worker.evaluate(() => void setTimeout(() => self.close(), 100)).then(resolve)),
+  );
+  await tab.drop([dump, ...others, await put("tilecruncher.sym", 200)]);
+  await ended;
+  await tab.sees("nothing says why");
+  await tab.page.locator(".background").waitFor({ state: "hidden" });
+  assert.equal(await state(), "indexed on demand");
+  await tab.sees("main.cc:156");
+});
+
 test("an index is stored at the request of the user, used at the next visit, and deleted", async () => {
   const files = [dump, ...others, await put("tilecruncher.sym", 100)];
   await tab.drop(files);

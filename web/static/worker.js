@@ -61,6 +61,8 @@ async function start(module) {
   let address;
   crashpaneWorker.beside = () => {
     const worker = new Worker((address ??= script ? URL.createObjectURL(script) : self.location.href));
+    const lock = `crashpane ${Math.random()}`;
+    worker.postMessage({ lock });
     worker.postMessage({ program: module, script });
     let end;
     const ask = (message) =>
@@ -71,6 +73,7 @@ async function start(module) {
         };
         worker.onmessage = ({ data }) => {
           if (data.indexed) resolve(data);
+          else if (data.locked) navigator.locks.request(lock, () => end("it ended, and nothing says why"));
           else if (data.stopped) end(data.stopped);
         };
         worker.onerror = (event) => {
