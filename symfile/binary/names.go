@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -26,13 +27,14 @@ func (n *names) any() bool {
 }
 
 // nameTable is a list of names by RVA, one for each address. At returns name i in the order of
-// addresses, Lookup the name of the code at an RVA. The results have Public set. Piece returns the
-// number of that name, and the code around the RVA that has it. Without a name the number is -1, and
-// the code ends where the next name starts. Names returns all names of the function that starts at
-// an RVA.
+// addresses, Lookup the name of the code at an RVA. The results have Public set. Position orders the
+// names as they are in the file. Piece returns the number of the name at an RVA, and the code around
+// it that has this name. Without a name the number is -1, and the code ends where the next name
+// starts. Names returns all names of the function that starts at an RVA.
 type nameTable interface {
 	Len() int
 	At(i int) symbol.Symbol
+	Position(i int) uint64
 	Lookup(rva uint64) (symbol.Symbol, bool)
 	Piece(rva uint64) (int, symbol.Range)
 	Names(rva uint64) []string
@@ -163,11 +165,40 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 		if err != nil {
 			continue // Warnings has the error
 		}
-		for i := range p.Len() {
-			s := p.At(i)
-			if err := fn(s.Start, s.Name); err != nil {
-				return err
-			}
+		if err := f.eachName(p, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachName calls fn for every name of a table, by address. It reads the names in the order of the
+// file first: in that of addresses each may be in another block, and to read all of them would take
+// work for the number of names times the size of a block.
+func (f *File) eachName(t nameTable, fn func(rva uint64, name string) error) error {
+	type named struct {
+		rva  uint64
+		name string
+	}
+	names, order := make([]named, t.Len()), make([]int, t.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(t.Position(a), t.Position(b)) })
+	drawn := int64(0)
+	defer func() { f.src.Budget.Return(drawn) }()
+	for _, i := range order {
+		s := t.At(i)
+		n := int64(len(s.Name)) + 32 // and a named and an int
+		if err := f.src.Draw(input.Memory, n); err != nil {
+			return err
+		}
+		drawn += n
+		names[i] = named{s.Start, s.Name}
+	}
+	for _, n := range names {
+		if err := fn(n.rva, n.name); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -68,6 +68,12 @@ func (p *Publics) At(i int) Public {
 	return Public{Name: p.name(e), Start: e.rva, Size: uint64(e.flags & maxSize)}
 }
 
+// Position orders the names as the file has them: table by table, each by the symbol's number.
+func (p *Publics) Position(i int) uint64 {
+	e := p.list[i]
+	return uint64(e.flags&fromDynsym)<<1 | uint64(e.symbol)
+}
+
 // table returns the symbol table that a name is in.
 func (p *Publics) table(e public) *symTable {
 	if e.flags&fromDynsym != 0 {

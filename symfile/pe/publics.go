@@ -197,6 +197,9 @@ func (p *Publics) At(i int) symbol.Symbol {
 	return out
 }
 
+// Position orders the names as the file has them, one kind after the other.
+func (p *Publics) Position(i int) uint64 { return uint64(p.list[i].from)<<32 | uint64(p.list[i].ref) }
+
 // Lookup is the last name at or before an RVA in the same section.
 func (p *Publics) Lookup(rva uint64) (symbol.Symbol, bool) {
 	if n, _ := p.Piece(rva); n >= 0 {
