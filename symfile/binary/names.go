@@ -186,7 +186,7 @@ func (f *File) eachName(t nameTable, fn func(rva uint64, name string) error) err
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(t.Position(a), t.Position(b)) })
 	drawn := int64(0)
-	defer func() { f.src.Budget.Return(drawn) }()
+	defer func() { f.src.Return(drawn) }()
 	for _, i := range order {
 		s := t.At(i)
 		n := int64(len(s.Name)) + 32 // and a named and an int

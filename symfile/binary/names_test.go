@@ -25,6 +25,8 @@ func TestPublicsOfLargeTable(t *testing.T) {
 	src := input.New("node", bytes.NewReader(data), int64(len(data)))
 	src.Budget = &input.Budget{}
 	src.Budget.Give(src.Size)
+	given := src.Left(input.Memory)
+	release := src.Hold()
 	b, err := Open(src)
 	if err != nil {
 		t.Fatal(err)
@@ -45,5 +47,8 @@ func TestPublicsOfLargeTable(t *testing.T) {
 	}
 	if left := src.Left(input.Memory); memory-left > 20*count {
 		t.Errorf("%d bytes of memory are not given back", memory-left)
+	}
+	if release(); src.Left(input.Memory) != given {
+		t.Errorf("%d bytes of memory are left of %d when the file is closed", src.Left(input.Memory), given)
 	}
 }
