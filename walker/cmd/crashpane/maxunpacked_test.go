@@ -38,6 +38,7 @@ func TestMaxUnpacked(t *testing.T) {
 		}
 		args = append(args, "--max-unpacked", "100M")
 		code, got, stderr := crashpane(args...)
+		got = strings.ReplaceAll(got, packed, dump) // the folder's name has a random length
 		if code != exitOK || len(got) < len(want) {
 			t.Errorf("%q: exit %d, %s, %d bytes of output; that of the dump itself has %d", args, code, stderr, len(got), len(want))
 		}
