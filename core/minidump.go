@@ -84,7 +84,7 @@ type Dump struct {
 	need      error           // a *input.NeedError that a decoder met
 	namesRead int64           // see afford
 	truncated int             // memory ranges beyond the end of the file, wholly or in part
-	bad       int             // diagnostics that are Bad, those that Diags has no room for too
+	bad       int             // how many diagnostics are Bad, including those beyond the limit of Diags
 }
 
 // Severity of a Diagnostic.

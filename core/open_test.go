@@ -345,7 +345,7 @@ func TestBadStringLength(t *testing.T) {
 	}
 }
 
-// TestBadBehindManyDiagnostics: a stream is not called decoded because there is no room for what is wrong with it.
+// TestBadBehindManyDiagnostics: a stream with an error is not called decoded, even if Diags has reached its limit.
 func TestBadBehindManyDiagnostics(t *testing.T) {
 	b := dumptest.New(dumptest.LittleEndian)
 	for range maxDiags + 1 {
@@ -361,7 +361,7 @@ func TestBadBehindManyDiagnostics(t *testing.T) {
 	}
 }
 
-// far is a file of which only the beginning and some bytes at a distance are not zero.
+// far is a file with zeros between its beginning and some bytes at a large offset.
 type far struct {
 	head, tail []byte
 	at         int64

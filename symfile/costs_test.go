@@ -48,7 +48,7 @@ func TestLookupsDrawWork(t *testing.T) {
 			}
 		}
 	}
-	// The ranges of an INIT record, each of which has the rules of all before it.
+	// The ranges of an INIT record. Each has its own rules and those of all ranges before it.
 	src := sourceOf([]byte("STACK CFI INIT 0 ffff .cfa: $rsp 8 +\n" + strings.Repeat("STACK CFI f000 $r12: 1\n", 3000)))
 	src.Budget = &input.Budget{}
 	f, err := Open(src, Options{})

@@ -127,8 +127,8 @@ func TestBudgetStops(t *testing.T) {
 	}
 }
 
-// A file may claim any number. One that overflows the sum, or is negative, is more than is left, and what is
-// refused leaves room for others.
+// A file may claim any number. One that overflows the sum, or is negative, is refused, and the next
+// draw succeeds.
 func TestBudgetClaims(t *testing.T) {
 	for _, claim := range []int64{1<<63 - 1, -1, -1 << 63} {
 		for _, r := range []Resource{Memory, Work, Unpacked} {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -17,9 +16,6 @@ import (
 
 // TestLinkedFolder: symbols and source files are found in a folder that is named by a link to it.
 func TestLinkedFolder(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("links need a privilege there")
-	}
 	dump, symbols := dumptest.Secretive("x")
 	dir := t.TempDir()
 	folder, link := filepath.Join(dir, "folder"), filepath.Join(dir, "link")

@@ -158,7 +158,7 @@ func (e *Engine) count() (all, known int) {
 	return all, known
 }
 
-// outdate has the records of the given dumps made again, or those of all.
+// outdate marks the records of the given dumps, or of all, to be made again.
 func (e *Engine) outdate(dumps map[int]bool, all bool) {
 	t := &e.table
 	t.listed(e.unlisted, func(i int, d *described) {

@@ -9,7 +9,7 @@ func Await(promise js.Value) (value, reason js.Value) {
 }
 
 // Called waits until one of two callbacks is called with a value. start passes them to a function
-// of the browser: yes for the result, no for the reason why there is none.
+// of the browser: yes for the result, no for the reason of a failure.
 func Called(start func(yes, no js.Func)) (value, reason js.Value) {
 	done := make(chan struct{})
 	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {

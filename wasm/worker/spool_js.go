@@ -92,7 +92,7 @@ func (s *blobSpool) Gather() (r io.ReaderAt, err error) {
 	s.parts, s.last = nil, nil
 	f := newFileReader(whole)
 	if f.size > 0 {
-		f.slice(f.size-1, f.size) // if the browser had no room for a Blob, reading it fails
+		f.slice(f.size-1, f.size) // reading fails if the browser could not store the Blob
 	}
 	return f, nil
 }

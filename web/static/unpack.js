@@ -24,7 +24,7 @@ const unpackGzip = async (packed, most, onProgress) => {
   const fed = feed().catch((error) => into.abort(error).catch(() => {}));
   try {
     const whole = await collectStream(from, (size) => size <= most);
-    await whole?.slice(-1).arrayBuffer(); // if the browser had no room for a Blob, reading it fails
+    await whole?.slice(-1).arrayBuffer(); // reading fails if the browser could not store the Blob
     return whole;
   } finally {
     from.cancel().catch(() => {});

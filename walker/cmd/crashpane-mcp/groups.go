@@ -64,8 +64,8 @@ func (g *grouped) forgetOthers(files []groupedFile) {
 	maps.DeleteFunc(g.known, func(name string, _ known) bool { return !there[name] })
 }
 
-// toRead returns the files of which no records are known, and then those whose stacks lack symbols, if there are other
-// symbols now.
+// toRead returns the files without known records. Then come those whose stacks lack symbols, if the symbols have
+// changed.
 func (g *grouped) toRead(files []groupedFile) []groupedFile {
 	var out, outdated []groupedFile
 	for _, f := range files {
